@@ -16,6 +16,7 @@
 #include "tools/io/interruption.h"
 #include "tools/io/write.h"
 #include "tools/options/options.h"
+#include "tools/report/table.h"
 #include "trainer/algorithms/make_algorithm.h"
 #include "trainer/base/files.h"
 #include "trainer/base/progress.h"
@@ -243,6 +244,7 @@ int dispatch(int argc, char** argv) {
   Status measured;
   add_measurements(program, measured);
 
+  set_output_color(cli::terminal_has_color());
   const Result<cli::Request> request = cli::parse(program, {argv + std::min(argc, 1), argv + argc});
   if (!request.ok()) return fail(request.status());
   switch (request->what) {

@@ -20,9 +20,10 @@ enum class StatusCode : int {
   kBadInput = 3,         // a file or graph is malformed; the message says where
   kInternal = 4,
   kOutOfMemory = 5,
-  kIo = 6,        // a file cannot be opened, read or written
-  kStopped = 8,   // cancelled, or past the deadline, before there was a placement
-  kNotFound = 9,  // no placement that fits in memory was found, though there may be one
+  kIo = 6,              // a file cannot be opened, read or written
+  kBufferTooSmall = 7,  // a caller's, of the C interface
+  kStopped = 8,         // cancelled, or past the deadline, before there was a placement
+  kNotFound = 9,        // no placement that fits in memory was found, though there may be one
 };
 
 class [[nodiscard]] Status {
@@ -63,6 +64,11 @@ class [[nodiscard]] Result {
 
   bool ok() const { return value_.has_value(); }
   const Status& status() const { return status_; }
+  // The same value, or the same error with "where: " in front.
+  Result at(std::string_view where) && {
+    if (!ok()) return status_.at(where);
+    return std::move(*this);
+  }
 
   T& value() & { return assert(ok()), *value_; }
   const T& value() const& { return assert(ok()), *value_; }

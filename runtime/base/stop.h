@@ -69,17 +69,6 @@ class Stop {
   // What the last look told.
   bool stopped() const { return stopped_; }
 
-  // For those who watch while it looks: the best placement so far that fits (0: none yet), and the
-  // evaluations that a search with a budget has spent.
-  struct Progress {
-    double best_us = 0, evaluations = 0;
-  };
-  const Progress& progress() const { return progress_; }
-  void note_best(double us) {
-    if (progress_.best_us == 0 || us < progress_.best_us) progress_.best_us = us;
-  }
-  void note_spent(double evaluations) { progress_.evaluations = evaluations; }
-
   // Reports work done; looks when enough has come together. The unit is a node or an edge gone
   // through; whatever takes less is a part of that:
   static constexpr uint64_t looked_up(uint64_t elements) { return elements / 4; }
@@ -110,7 +99,6 @@ class Stop {
   Clock::time_point deadline_ = kNoDeadline;
   uint64_t work_per_look_ = kWorkPerLook, look_after_ = kWorkPerLook, unseen_ = 0;
   bool stopped_ = false;
-  Progress progress_;
 };
 
 // For those who may have been given none.

@@ -10,22 +10,22 @@ using namespace placeto::capi;  // NOLINT
 namespace {
 
 template <class T>
-Outcome read_list(const char* name, const T* from, size_t count, std::vector<T>& to) {
-  if (Outcome o = check_list(name, from, count); !o.ok()) return o;
+Status read_list(const char* name, const T* from, size_t count, std::vector<T>& to) {
+  if (Status s = check_list(name, from, count); !s.ok()) return s;
   if (count > 0) to.assign(from, from + count);
   return {};
 }
 
-Outcome read_node(const placeto_node* node, NodeSpec& to) {
+Status read_node(const placeto_node* node, NodeSpec& to) {
   placeto_node from = {};
-  if (Outcome o = read_struct("placeto_node", node, from); !o.ok()) return o;
+  if (Status s = read_struct("placeto_node", node, from); !s.ok()) return s;
   to.name = text_or_empty(from.name);
   to.op = text_or_empty(from.op);
-  if (Outcome o = read_list("cost_us", from.cost_us, from.cost_count, to.cost_us); !o.ok()) {
-    return o;
+  if (Status s = read_list("cost_us", from.cost_us, from.cost_count, to.cost_us); !s.ok()) {
+    return s;
   }
-  if (Outcome o = read_list("outputs", from.outputs, from.output_count, to.outputs); !o.ok()) {
-    return o;
+  if (Status s = read_list("outputs", from.outputs, from.output_count, to.outputs); !s.ok()) {
+    return s;
   }
   to.resident_bytes = from.resident_bytes;
   to.workspace_bytes = from.workspace_bytes;
@@ -35,15 +35,15 @@ Outcome read_node(const placeto_node* node, NodeSpec& to) {
   to.launches = from.launches;
   to.domain = text_or_empty(from.domain);
   to.opset = from.opset;
-  if (Outcome o = read_texts("allowed_kinds", from.allowed_kinds, from.allowed_kind_count,
-                             to.allowed_kinds);
-      !o.ok()) {
-    return o;
+  if (Status s = read_texts("allowed_kinds", from.allowed_kinds, from.allowed_kind_count,
+                            to.allowed_kinds);
+      !s.ok()) {
+    return s;
   }
   return read_texts("input_types", from.input_types, from.input_type_count, to.input_types);
 }
 
-Outcome hand_out(GraphSpec spec, const Limits& limits, placeto_graph** graph) {
+Status hand_out(GraphSpec spec, const Limits& limits, placeto_graph** graph) {
   Result<Graph> built = Graph::build(std::move(spec), limits);
   if (!built.ok()) return built.status();
   auto made = std::make_unique<placeto_graph>();
@@ -59,7 +59,7 @@ Outcome hand_out(GraphSpec spec, const Limits& limits, placeto_graph** graph) {
 }
 
 // As read_node reads it.
-Outcome write_node(const placeto_graph& graph, uint32_t node, placeto_node* to) {
+Status write_node(const placeto_graph& graph, uint32_t node, placeto_node* to) {
   const NodeSpec& from = graph.value->node(node);
   const char* const* texts = graph.texts.data() + graph.texts_begin[node];
   return write_struct(
@@ -72,8 +72,8 @@ Outcome write_node(const placeto_graph& graph, uint32_t node, placeto_node* to) 
       to);
 }
 
-Outcome decode_and_hand_out(std::span<const uint8_t> bytes, const Limits& limits,
-                            placeto_graph** graph) {
+Status decode_and_hand_out(std::span<const uint8_t> bytes, const Limits& limits,
+                           placeto_graph** graph) {
   Result<GraphSpec> spec = decode_graph(bytes, limits);
   if (!spec.ok()) return spec.status();
   return hand_out(std::move(*spec), limits, graph);
@@ -88,8 +88,8 @@ placeto_status placeto_default_node(placeto_node* node, size_t struct_size) noex
 placeto_status placeto_graph_builder_create(const char* name, placeto_graph_builder** builder,
                                             placeto_error* error) noexcept {
   if (builder != nullptr) *builder = nullptr;
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_not_null({{builder, "builder"}}); !o.ok()) return o;
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_not_null({{builder, "builder"}}); !s.ok()) return s;
     auto made = std::make_unique<placeto_graph_builder>();
     made->spec.name = text_or_empty(name);
     *builder = made.release();
@@ -104,10 +104,10 @@ void placeto_graph_builder_free(placeto_graph_builder* builder) noexcept {
 placeto_status placeto_graph_builder_set_kinds(placeto_graph_builder* builder,
                                                const char* const* kinds, size_t count,
                                                placeto_error* error) noexcept {
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_not_null({{builder, "builder"}}); !o.ok()) return o;
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_not_null({{builder, "builder"}}); !s.ok()) return s;
     std::vector<std::string> texts;
-    if (Outcome o = read_texts("kinds", kinds, count, texts); !o.ok()) return o;
+    if (Status s = read_texts("kinds", kinds, count, texts); !s.ok()) return s;
     builder->spec.kinds = std::move(texts);
     return {};
   });
@@ -116,10 +116,10 @@ placeto_status placeto_graph_builder_set_kinds(placeto_graph_builder* builder,
 placeto_status placeto_graph_builder_add_node(placeto_graph_builder* builder,
                                               const placeto_node* node, uint32_t* index,
                                               placeto_error* error) noexcept {
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_not_null({{builder, "builder"}, {node, "node"}}); !o.ok()) return o;
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_not_null({{builder, "builder"}, {node, "node"}}); !s.ok()) return s;
     NodeSpec spec;
-    if (Outcome o = read_node(node, spec); !o.ok()) return o;
+    if (Status s = read_node(node, spec); !s.ok()) return s;
     // Numbers are 32 bits; how many nodes are allowed is for the build to say.
     if (builder->spec.nodes.size() >= PLACETO_NONE) return invalid({"too many nodes"});
     builder->spec.nodes.push_back(std::move(spec));
@@ -131,8 +131,8 @@ placeto_status placeto_graph_builder_add_node(placeto_graph_builder* builder,
 placeto_status placeto_graph_builder_add_edge(placeto_graph_builder* builder, uint32_t source,
                                               uint32_t output, uint32_t target,
                                               placeto_error* error) noexcept {
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_not_null({{builder, "builder"}}); !o.ok()) return o;
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_not_null({{builder, "builder"}}); !s.ok()) return s;
     builder->spec.edges.push_back({source, output, target});
     return {};
   });
@@ -142,10 +142,10 @@ placeto_status placeto_graph_builder_build(const placeto_graph_builder* builder,
                                            const placeto_limits* limits, placeto_graph** graph,
                                            placeto_error* error) noexcept {
   if (graph != nullptr) *graph = nullptr;
-  return guarded(error, [&]() -> Outcome {
+  return guarded(error, [&]() -> Status {
     Limits bounds;
-    if (Outcome o = check_not_null({{builder, "builder"}, {graph, "graph"}}); !o.ok()) return o;
-    if (Outcome o = read_limits(limits, bounds); !o.ok()) return o;
+    if (Status s = check_not_null({{builder, "builder"}, {graph, "graph"}}); !s.ok()) return s;
+    if (Status s = read_limits(limits, bounds); !s.ok()) return s;
     return hand_out(builder->spec, bounds, graph);
   });
 }
@@ -153,15 +153,13 @@ placeto_status placeto_graph_builder_build(const placeto_graph_builder* builder,
 placeto_status placeto_graph_load_file(const char* path, const placeto_limits* limits,
                                        placeto_graph** graph, placeto_error* error) noexcept {
   if (graph != nullptr) *graph = nullptr;
-  return guarded(error, [&]() -> Outcome {
+  return guarded(error, [&]() -> Status {
     Limits bounds;
-    if (Outcome o = check_not_null({{path, "path"}, {graph, "graph"}}); !o.ok()) return o;
-    if (Outcome o = read_limits(limits, bounds); !o.ok()) return o;
+    if (Status s = check_not_null({{path, "path"}, {graph, "graph"}}); !s.ok()) return s;
+    if (Status s = read_limits(limits, bounds); !s.ok()) return s;
     const Result<std::vector<uint8_t>> bytes = read_file(path, bounds.max_file_bytes);
     if (!bytes.ok()) return bytes.status();
-    Outcome outcome = decode_and_hand_out(*bytes, bounds, graph);
-    if (!outcome.ok()) outcome.message = std::string(path) + ": " + outcome.message;
-    return outcome;
+    return decode_and_hand_out(*bytes, bounds, graph).at(path);
   });
 }
 
@@ -169,18 +167,18 @@ placeto_status placeto_graph_load_memory(const void* bytes, size_t size,
                                          const placeto_limits* limits, placeto_graph** graph,
                                          placeto_error* error) noexcept {
   if (graph != nullptr) *graph = nullptr;
-  return guarded(error, [&]() -> Outcome {
+  return guarded(error, [&]() -> Status {
     Limits bounds;
-    if (Outcome o = check_not_null({{bytes, "bytes"}, {graph, "graph"}}); !o.ok()) return o;
-    if (Outcome o = read_limits(limits, bounds); !o.ok()) return o;
+    if (Status s = check_not_null({{bytes, "bytes"}, {graph, "graph"}}); !s.ok()) return s;
+    if (Status s = read_limits(limits, bounds); !s.ok()) return s;
     return decode_and_hand_out(as_bytes(bytes, size), bounds, graph);
   });
 }
 
 placeto_status placeto_graph_encode(const placeto_graph* graph, void* buffer, size_t capacity,
                                     size_t* size, placeto_error* error) noexcept {
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_not_null({{graph, "graph"}, {size, "size"}}); !o.ok()) return o;
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_not_null({{graph, "graph"}, {size, "size"}}); !s.ok()) return s;
     const Result<std::vector<uint8_t>> bytes = encode_graph(graph->value->spec());
     if (!bytes.ok()) return bytes.status();
     return copy_out(*bytes, buffer, capacity, size);
@@ -228,9 +226,9 @@ const char* placeto_graph_kind(const placeto_graph* graph, uint32_t kind) noexce
 
 placeto_status placeto_graph_node(const placeto_graph* graph, uint32_t node, placeto_node* to,
                                   placeto_error* error) noexcept {
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_not_null({{graph, "graph"}, {to, "to"}}); !o.ok()) return o;
-    if (Outcome o = check_index("node", node, graph->value->node_count()); !o.ok()) return o;
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_not_null({{graph, "graph"}, {to, "to"}}); !s.ok()) return s;
+    if (Status s = check_index("node", node, graph->value->node_count()); !s.ok()) return s;
     return write_node(*graph, node, to);
   });
 }
@@ -238,10 +236,10 @@ placeto_status placeto_graph_node(const placeto_graph* graph, uint32_t node, pla
 placeto_status placeto_graph_edges(const placeto_graph* graph, uint32_t* sources, uint32_t* outputs,
                                    uint32_t* targets, size_t capacity,
                                    placeto_error* error) noexcept {
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_not_null({{graph, "graph"}}); !o.ok()) return o;
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_not_null({{graph, "graph"}}); !s.ok()) return s;
     const std::vector<EdgeSpec>& edges = graph->value->spec().edges;
-    if (Outcome o = check_capacity("edges", capacity, edges.size()); !o.ok()) return o;
+    if (Status s = check_capacity("edges", capacity, edges.size()); !s.ok()) return s;
     for (size_t i = 0; i < edges.size(); ++i) {
       if (sources != nullptr) sources[i] = edges[i].source;
       if (outputs != nullptr) outputs[i] = edges[i].output;

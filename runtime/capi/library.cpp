@@ -22,6 +22,7 @@ static_assert(PLACETO_BAD_INPUT == static_cast<int>(StatusCode::kBadInput));
 static_assert(PLACETO_INTERNAL == static_cast<int>(StatusCode::kInternal));
 static_assert(PLACETO_OUT_OF_MEMORY == static_cast<int>(StatusCode::kOutOfMemory));
 static_assert(PLACETO_IO == static_cast<int>(StatusCode::kIo));
+static_assert(PLACETO_BUFFER_TOO_SMALL == static_cast<int>(StatusCode::kBufferTooSmall));
 static_assert(PLACETO_STOPPED == static_cast<int>(StatusCode::kStopped));
 static_assert(PLACETO_NOT_FOUND == static_cast<int>(StatusCode::kNotFound));
 

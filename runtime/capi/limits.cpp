@@ -3,11 +3,11 @@
 
 namespace placeto::capi {
 
-Outcome read_limits(const placeto_limits* from, Limits& to) {
+Status read_limits(const placeto_limits* from, Limits& to) {
   if (from == nullptr) return {};
   placeto_limits given;
   placeto_default_limits(&given, sizeof given);
-  if (Outcome o = read_struct("placeto_limits", from, given); !o.ok()) return o;
+  if (Status s = read_struct("placeto_limits", from, given); !s.ok()) return s;
   to.max_nodes = given.max_nodes;
   to.max_edges = given.max_edges;
   to.max_outputs = given.max_outputs;

@@ -29,8 +29,8 @@ placeto_options placing_defaults() {
 }
 
 // NULL means the defaults, which `to` holds.
-Outcome read_options(const placeto_options* from, placeto_options& to) {
-  return from == nullptr ? Outcome() : read_struct("placeto_options", from, to);
+Status read_options(const placeto_options* from, placeto_options& to) {
+  return from == nullptr ? Status() : read_struct("placeto_options", from, to);
 }
 
 struct NumberOption {
@@ -39,7 +39,7 @@ struct NumberOption {
   const char* expected;
 };
 
-Outcome check_numbers(std::initializer_list<NumberOption> options) {
+Status check_numbers(std::initializer_list<NumberOption> options) {
   for (const NumberOption& option : options) {
     if (option.value >= 0 && option.value <= option.most) continue;
     return invalid(
@@ -48,10 +48,10 @@ Outcome check_numbers(std::initializer_list<NumberOption> options) {
   return {};
 }
 
-Outcome check_options(const placeto_options& options) {
-  if (Outcome o = check_choice("objective", options.objective, 2); !o.ok()) return o;
-  if (Outcome o = check_choice("kernels", options.kernels, 3); !o.ok()) return o;
-  if (Outcome o = check_choice("grouping", options.grouping, 2); !o.ok()) return o;
+Status check_options(const placeto_options& options) {
+  if (Status s = check_choice("objective", options.objective, 2); !s.ok()) return s;
+  if (Status s = check_choice("kernels", options.kernels, 3); !s.ok()) return s;
+  if (Status s = check_choice("grouping", options.grouping, 2); !s.ok()) return s;
   if (options.samples > kMostSamples) {
     return invalid({"samples is ", options.samples, ", expected at most ", kMostSamples});
   }
@@ -69,13 +69,13 @@ Outcome check_options(const placeto_options& options) {
 Stop make_stop(const placeto_options& options, const Graph& graph) {
   Stop stop(options.cancel == nullptr ? nullptr : &options.cancel->requested,
             options.deadline_milliseconds);
-  stop.head_start_for(uint64_t{graph.node_count()} + graph.edge_count());
+  stop.head_start_for(graph.size());
   return stop;
 }
 
-Outcome read_pairs(const char* name, const placeto_node_device* from, size_t count, Stop& stop,
-                   std::vector<Rules::NodeDevice>& to) {
-  if (Outcome o = check_list(name, from, count); !o.ok()) return o;
+Status read_pairs(const char* name, const placeto_node_device* from, size_t count, Stop& stop,
+                  std::vector<Rules::NodeDevice>& to) {
+  if (Status s = check_list(name, from, count); !s.ok()) return s;
   to.reserve(count);
   for (size_t i = 0; i < count; ++i) {
     to.push_back({from[i].node, from[i].device});
@@ -84,19 +84,19 @@ Outcome read_pairs(const char* name, const placeto_node_device* from, size_t cou
   return {};
 }
 
-Outcome read_rules(const placeto_options& from, Stop& stop, Rules& to) {
+Status read_rules(const placeto_options& from, Stop& stop, Rules& to) {
   to.memory_headroom = from.memory_headroom;
   to.objective = static_cast<Objective>(from.objective);
-  if (Outcome o = read_pairs("pins", from.pins, from.pin_count, stop, to.pins); !o.ok()) return o;
-  if (Outcome o = read_pairs("forbids", from.forbids, from.forbid_count, stop, to.forbids);
-      !o.ok()) {
-    return o;
+  if (Status s = read_pairs("pins", from.pins, from.pin_count, stop, to.pins); !s.ok()) return s;
+  if (Status s = read_pairs("forbids", from.forbids, from.forbid_count, stop, to.forbids);
+      !s.ok()) {
+    return s;
   }
-  if (Outcome o = check_list("colocate", from.colocate, from.colocate_count); !o.ok()) return o;
+  if (Status s = check_list("colocate", from.colocate, from.colocate_count); !s.ok()) return s;
   for (size_t i = 0; i < from.colocate_count; ++i) {
     const placeto_node_list& list = from.colocate[i];
     const std::string name = join({"colocate[", i, "].nodes"});
-    if (Outcome o = check_list(name.c_str(), list.nodes, list.count); !o.ok()) return o;
+    if (Status s = check_list(name.c_str(), list.nodes, list.count); !s.ok()) return s;
     if (list.count > 0) to.colocate.emplace_back(list.nodes, list.nodes + list.count);
     constexpr uint64_t kAllocation = 4;
     if (stop.spend(kAllocation + Stop::copied(list.count))) return Status::stopped();
@@ -105,24 +105,23 @@ Outcome read_rules(const placeto_options& from, Stop& stop, Rules& to) {
 }
 
 // Everything up to the placing: options checked, rules compiled, an empty result around them.
-Outcome prepare(const placeto_graph& graph, const placeto_topology& topology,
-                const placeto_options& options, Stop& stop,
-                std::unique_ptr<placeto_placement>& result) {
+Status prepare(const placeto_graph& graph, const placeto_topology& topology,
+               const placeto_options& options, Stop& stop,
+               std::unique_ptr<placeto_placement>& result) {
   Limits limits;
   Rules rules;
-  if (Outcome o = check_options(options); !o.ok()) return o;
-  if (Outcome o = read_limits(options.limits, limits); !o.ok()) return o;
-  if (Outcome o = read_rules(options, stop, rules); !o.ok()) return o;
+  if (Status s = check_options(options); !s.ok()) return s;
+  if (Status s = read_limits(options.limits, limits); !s.ok()) return s;
+  if (Status s = read_rules(options, stop, rules); !s.ok()) return s;
   Result<Problem> problem = Problem::build(*graph.value, *topology.value, rules, limits, &stop);
   if (!problem.ok()) {
-    Outcome outcome = problem.status();
-    if (outcome.code != PLACETO_BAD_INPUT) return outcome;
+    const Status& status = problem.status();
+    if (status.code() != StatusCode::kBadInput) return status;
     // The graph may well run on the topology, and the caller's own rules leave no device.
     const Blame blame = find_blame(*graph.value, *topology.value, rules, limits, &stop);
     if (stop.stopped()) return Status::stopped();
-    if (blame.rules) outcome.code = PLACETO_INFEASIBLE;
-    outcome.message += blame.conflict;
-    return outcome;
+    return {blame.rules ? StatusCode::kInfeasible : status.code(),
+            status.message() + blame.conflict};
   }
   result = std::make_unique<placeto_placement>(graph.value, topology.value, std::move(*problem));
   return {};
@@ -189,13 +188,13 @@ void write_shortfall(const placeto_options& options, const std::vector<uint64_t>
   std::copy(shortfall.begin(), shortfall.end(), options.shortfall_bytes);
 }
 
-Outcome place(const placeto_graph& graph, const placeto_topology& topology, const Policy* policy,
-              const placeto_options& options, std::unique_ptr<placeto_placement>& placement) {
+Status place(const placeto_graph& graph, const placeto_topology& topology, const Policy* policy,
+             const placeto_options& options, std::unique_ptr<placeto_placement>& placement) {
   const uint32_t devices = topology.value->device_count();
   Stop stop = make_stop(options, *graph.value);
-  if (Outcome o = prepare(graph, topology, options, stop, placement); !o.ok()) {
-    if (o.code == PLACETO_INFEASIBLE) write_shortfall(options, {}, devices);
-    return o;
+  if (Status s = prepare(graph, topology, options, stop, placement); !s.ok()) {
+    if (s.code() == StatusCode::kInfeasible) write_shortfall(options, {}, devices);
+    return s;
   }
   PlaceOutcome placed = run_method(placement->problem, policy, options, stop);
   if (!placed.ok()) {
@@ -213,13 +212,13 @@ Outcome place(const placeto_graph& graph, const placeto_topology& topology, cons
   return {};
 }
 
-Outcome check_shortfall_buffer(const placeto_options& options, const Topology& topology) {
+Status check_shortfall_buffer(const placeto_options& options, const Topology& topology) {
   if (options.shortfall_bytes == nullptr) return {};
   return check_capacity("shortfall_bytes", options.shortfall_capacity, topology.device_count());
 }
 
 // Names the first node that is where it may not be.
-Outcome check_assignment(const Problem& problem, std::span<const uint32_t> assignment) {
+Status check_assignment(const Problem& problem, std::span<const uint32_t> assignment) {
   if (assignment.size() != problem.node_count()) {
     return invalid({"the assignment has ", assignment.size(), " entries, expected ",
                     problem.node_count(), ": one per node"});
@@ -254,13 +253,13 @@ struct Given {
   std::string method = "given";
 };
 
-Outcome score(const placeto_graph& graph, const placeto_topology& topology,
-              const placeto_options& options, Given given, placeto_placement** placement) {
+Status score(const placeto_graph& graph, const placeto_topology& topology,
+             const placeto_options& options, Given given, placeto_placement** placement) {
   Stop never;
   std::unique_ptr<placeto_placement> scored;
-  if (Outcome o = prepare(graph, topology, options, never, scored); !o.ok()) return o;
+  if (Status s = prepare(graph, topology, options, never, scored); !s.ok()) return s;
   const Problem& problem = scored->problem;
-  if (Outcome o = check_assignment(problem, given.assignment); !o.ok()) return o;
+  if (Status s = check_assignment(problem, given.assignment); !s.ok()) return s;
   Evaluator evaluator(problem);
   PlaceResult& result = scored->result;
   Candidate& best = result.best;
@@ -284,8 +283,8 @@ placeto_status placeto_default_options(placeto_options* options, size_t struct_s
 
 placeto_status placeto_cancel_create(placeto_cancel** cancel, placeto_error* error) noexcept {
   if (cancel != nullptr) *cancel = nullptr;
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_not_null({{cancel, "cancel"}}); !o.ok()) return o;
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_not_null({{cancel, "cancel"}}); !s.ok()) return s;
     *cancel = new placeto_cancel;
     return {};
   });
@@ -307,19 +306,19 @@ placeto_status placeto_place(const placeto_graph* graph, const placeto_topology*
                              const placeto_policy* policy, const placeto_options* options,
                              placeto_placement** placement, placeto_error* error) noexcept {
   if (placement != nullptr) *placement = nullptr;
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o =
+  return guarded(error, [&]() -> Status {
+    if (Status s =
             check_not_null({{graph, "graph"}, {topology, "topology"}, {placement, "placement"}});
-        !o.ok()) {
-      return o;
+        !s.ok()) {
+      return s;
     }
     placeto_options chosen = placing_defaults();
-    if (Outcome o = read_options(options, chosen); !o.ok()) return o;
-    if (Outcome o = check_shortfall_buffer(chosen, *topology->value); !o.ok()) return o;
+    if (Status s = read_options(options, chosen); !s.ok()) return s;
+    if (Status s = check_shortfall_buffer(chosen, *topology->value); !s.ok()) return s;
     // Kept, as the graph and the topology are: on_step may free its handle.
     const auto loaded = policy == nullptr ? nullptr : policy->value;
     std::unique_ptr<placeto_placement> result;
-    if (Outcome o = place(*graph, *topology, loaded.get(), chosen, result); !o.ok()) return o;
+    if (Status s = place(*graph, *topology, loaded.get(), chosen, result); !s.ok()) return s;
     *placement = result.release();
     return {};
   });
@@ -330,15 +329,15 @@ placeto_status placeto_score(const placeto_graph* graph, const placeto_topology*
                              const placeto_options* options, placeto_placement** placement,
                              placeto_error* error) noexcept {
   if (placement != nullptr) *placement = nullptr;
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o =
+  return guarded(error, [&]() -> Status {
+    if (Status s =
             check_not_null({{graph, "graph"}, {topology, "topology"}, {placement, "placement"}});
-        !o.ok()) {
-      return o;
+        !s.ok()) {
+      return s;
     }
-    if (Outcome o = check_list("assignment", assignment, count); !o.ok()) return o;
+    if (Status s = check_list("assignment", assignment, count); !s.ok()) return s;
     placeto_options chosen = placing_defaults();
-    if (Outcome o = read_options(options, chosen); !o.ok()) return o;
+    if (Status s = read_options(options, chosen); !s.ok()) return s;
     return score(*graph, *topology, chosen, {.assignment = {assignment, count}}, placement);
   });
 }
@@ -349,16 +348,16 @@ placeto_status placeto_placement_decode(const void* bytes, size_t size, const pl
                                         placeto_placement** placement,
                                         placeto_error* error) noexcept {
   if (placement != nullptr) *placement = nullptr;
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_not_null(
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_not_null(
             {{bytes, "bytes"}, {graph, "graph"}, {topology, "topology"}, {placement, "placement"}});
-        !o.ok()) {
-      return o;
+        !s.ok()) {
+      return s;
     }
     placeto_options chosen = placing_defaults();
     Limits limits;
-    if (Outcome o = read_options(options, chosen); !o.ok()) return o;
-    if (Outcome o = read_limits(chosen.limits, limits); !o.ok()) return o;
+    if (Status s = read_options(options, chosen); !s.ok()) return s;
+    if (Status s = read_limits(chosen.limits, limits); !s.ok()) return s;
     Result<PlacementSpec> spec = decode_placement(as_bytes(bytes, size), limits);
     if (!spec.ok()) return spec.status();
     const Result<Assignment> assignment =
@@ -374,15 +373,15 @@ placeto_status placeto_placement_decode(const void* bytes, size_t size, const pl
 placeto_status placeto_run_times(const placeto_graph* graph, const placeto_topology* topology,
                                  const placeto_limits* limits, double* us, size_t capacity,
                                  placeto_error* error) noexcept {
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_not_null({{graph, "graph"}, {topology, "topology"}, {us, "us"}});
-        !o.ok()) {
-      return o;
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_not_null({{graph, "graph"}, {topology, "topology"}, {us, "us"}});
+        !s.ok()) {
+      return s;
     }
     Limits bounds;
-    if (Outcome o = read_limits(limits, bounds); !o.ok()) return o;
+    if (Status s = read_limits(limits, bounds); !s.ok()) return s;
     const size_t nodes = graph->value->node_count(), devices = topology->value->device_count();
-    if (Outcome o = check_capacity("us", capacity, nodes * devices); !o.ok()) return o;
+    if (Status s = check_capacity("us", capacity, nodes * devices); !s.ok()) return s;
     const auto problem = Problem::build(*graph->value, *topology->value, {}, bounds);
     if (!problem.ok()) return problem.status();
     for (uint32_t v = 0; v < nodes; ++v) {

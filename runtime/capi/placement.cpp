@@ -12,17 +12,17 @@ namespace {
 
 // Copies a list into the caller's array, if there is one.
 template <class T>
-Outcome copy_list(const char* name, std::span<const T> from, T* to, size_t capacity) {
+Status copy_list(const char* name, std::span<const T> from, T* to, size_t capacity) {
   if (to == nullptr) return {};
-  if (Outcome o = check_capacity(name, capacity, from.size()); !o.ok()) return o;
+  if (Status s = check_capacity(name, capacity, from.size()); !s.ok()) return s;
   std::copy(from.begin(), from.end(), to);
   return {};
 }
 
 // Fails for a placing that ended before its result could be simulated.
-Outcome check_simulated(const placeto_placement& placement) {
+Status check_simulated(const placeto_placement& placement) {
   if (placement.result.simulated) return {};
-  return {PLACETO_STOPPED,
+  return {StatusCode::kStopped,
           "the placing was stopped before its result was simulated: score the assignment with "
           "placeto_score"};
 }
@@ -73,9 +73,9 @@ uint32_t placeto_placement_device(const placeto_placement* placement, uint32_t n
 
 placeto_status placeto_placement_assignment(const placeto_placement* placement, uint32_t* devices,
                                             size_t capacity, placeto_error* error) noexcept {
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_not_null({{placement, "placement"}, {devices, "devices"}}); !o.ok()) {
-      return o;
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_not_null({{placement, "placement"}, {devices, "devices"}}); !s.ok()) {
+      return s;
     }
     return copy_list<uint32_t>("devices", placement->result.best.assignment, devices, capacity);
   });
@@ -129,12 +129,12 @@ int32_t placeto_placement_feasible(const placeto_placement* placement) noexcept 
 placeto_status placeto_placement_times(const placeto_placement* placement, double* start_us,
                                        double* finish_us, size_t capacity,
                                        placeto_error* error) noexcept {
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_not_null({{placement, "placement"}}); !o.ok()) return o;
-    if (Outcome o = check_simulated(*placement); !o.ok()) return o;
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_not_null({{placement, "placement"}}); !s.ok()) return s;
+    if (Status s = check_simulated(*placement); !s.ok()) return s;
     const Timeline& timeline = placement->result.timeline;
-    if (Outcome o = copy_list<double>("start_us", timeline.start_us, start_us, capacity); !o.ok()) {
-      return o;
+    if (Status s = copy_list<double>("start_us", timeline.start_us, start_us, capacity); !s.ok()) {
+      return s;
     }
     return copy_list<double>("finish_us", timeline.finish_us, finish_us, capacity);
   });
@@ -142,9 +142,9 @@ placeto_status placeto_placement_times(const placeto_placement* placement, doubl
 
 placeto_status placeto_placement_peak_memory(const placeto_placement* placement, uint64_t* bytes,
                                              size_t capacity, placeto_error* error) noexcept {
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_not_null({{placement, "placement"}, {bytes, "bytes"}}); !o.ok()) return o;
-    if (Outcome o = check_simulated(*placement); !o.ok()) return o;
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_not_null({{placement, "placement"}, {bytes, "bytes"}}); !s.ok()) return s;
+    if (Status s = check_simulated(*placement); !s.ok()) return s;
     return copy_list<uint64_t>("bytes", placement->result.timeline.peak_memory_bytes, bytes,
                                capacity);
   });
@@ -152,9 +152,9 @@ placeto_status placeto_placement_peak_memory(const placeto_placement* placement,
 
 placeto_status placeto_placement_shortfall(const placeto_placement* placement, uint64_t* bytes,
                                            size_t capacity, placeto_error* error) noexcept {
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_not_null({{placement, "placement"}, {bytes, "bytes"}}); !o.ok()) return o;
-    if (Outcome o = check_simulated(*placement); !o.ok()) return o;
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_not_null({{placement, "placement"}, {bytes, "bytes"}}); !s.ok()) return s;
+    if (Status s = check_simulated(*placement); !s.ok()) return s;
     const std::vector<uint64_t> shortfall =
         memory_shortfall(placement->problem, placement->result.timeline.peak_memory_bytes);
     return copy_list<uint64_t>("bytes", shortfall, bytes, capacity);
@@ -168,13 +168,13 @@ size_t placeto_placement_candidate_count(const placeto_placement* placement) noe
 placeto_status placeto_placement_candidate(const placeto_placement* placement, size_t index,
                                            placeto_candidate* candidate,
                                            placeto_error* error) noexcept {
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_not_null({{placement, "placement"}, {candidate, "candidate"}}); !o.ok()) {
-      return o;
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_not_null({{placement, "placement"}, {candidate, "candidate"}}); !s.ok()) {
+      return s;
     }
-    if (Outcome o = check_size("placeto_candidate", *candidate); !o.ok()) return o;
-    if (Outcome o = check_index("index", index, placement->result.candidates.size()); !o.ok()) {
-      return o;
+    if (Status s = check_size("placeto_candidate", *candidate); !s.ok()) return s;
+    if (Status s = check_index("index", index, placement->result.candidates.size()); !s.ok()) {
+      return s;
     }
     const Candidate& tried = placement->result.candidates[index];
     candidate->method = tried.method.c_str();
@@ -188,12 +188,12 @@ placeto_status placeto_placement_candidate(const placeto_placement* placement, s
 
 placeto_status placeto_placement_explain(placeto_placement* placement, uint32_t node,
                                          placeto_reason* reason, placeto_error* error) noexcept {
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_not_null({{placement, "placement"}, {reason, "reason"}}); !o.ok()) {
-      return o;
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_not_null({{placement, "placement"}, {reason, "reason"}}); !s.ok()) {
+      return s;
     }
-    if (Outcome o = check_size("placeto_reason", *reason); !o.ok()) return o;
-    if (Outcome o = check_index("node", node, placement->problem.node_count()); !o.ok()) return o;
+    if (Status s = check_size("placeto_reason", *reason); !s.ok()) return s;
+    if (Status s = check_index("node", node, placement->problem.node_count()); !s.ok()) return s;
     explain(*placement, node, *reason);
     return {};
   });
@@ -205,22 +205,22 @@ uint32_t placeto_placement_stage_count(const placeto_placement* placement) noexc
 
 placeto_status placeto_placement_stages(const placeto_placement* placement, uint32_t* stages,
                                         size_t capacity, placeto_error* error) noexcept {
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_not_null({{placement, "placement"}, {stages, "stages"}}); !o.ok()) {
-      return o;
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_not_null({{placement, "placement"}, {stages, "stages"}}); !s.ok()) {
+      return s;
     }
-    if (Outcome o = check_simulated(*placement); !o.ok()) return o;
+    if (Status s = check_simulated(*placement); !s.ok()) return s;
     return copy_list<uint32_t>("stages", placement->result.timeline.stage_of, stages, capacity);
   });
 }
 
 placeto_status placeto_placement_stage_order(const placeto_placement* placement, uint32_t* order,
                                              size_t capacity, placeto_error* error) noexcept {
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_not_null({{placement, "placement"}, {order, "order"}}); !o.ok()) {
-      return o;
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_not_null({{placement, "placement"}, {order, "order"}}); !s.ok()) {
+      return s;
     }
-    if (Outcome o = check_simulated(*placement); !o.ok()) return o;
+    if (Status s = check_simulated(*placement); !s.ok()) return s;
     return copy_list<uint32_t>("order", placement->result.timeline.stage_order, order, capacity);
   });
 }
@@ -228,9 +228,9 @@ placeto_status placeto_placement_stage_order(const placeto_placement* placement,
 placeto_status placeto_placement_encode(const placeto_placement* placement, void* buffer,
                                         size_t capacity, size_t* size,
                                         placeto_error* error) noexcept {
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_not_null({{placement, "placement"}, {size, "size"}}); !o.ok()) return o;
-    if (Outcome o = check_simulated(*placement); !o.ok()) return o;
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_not_null({{placement, "placement"}, {size, "size"}}); !s.ok()) return s;
+    if (Status s = check_simulated(*placement); !s.ok()) return s;
     const Result<std::vector<uint8_t>> bytes = encode_placement(describe_placement(
         *placement->graph, *placement->topology, placement->result.best.assignment,
         placement->result.timeline, placement->result.best.method));
@@ -243,14 +243,14 @@ placeto_status placeto_assignment_decode(const void* bytes, size_t size, const p
                                          const placeto_topology* topology,
                                          const placeto_limits* limits, uint32_t* devices,
                                          size_t capacity, placeto_error* error) noexcept {
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_not_null(
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_not_null(
             {{bytes, "bytes"}, {graph, "graph"}, {topology, "topology"}, {devices, "devices"}});
-        !o.ok()) {
-      return o;
+        !s.ok()) {
+      return s;
     }
     Limits bounds;
-    if (Outcome o = read_limits(limits, bounds); !o.ok()) return o;
+    if (Status s = read_limits(limits, bounds); !s.ok()) return s;
     const Result<PlacementSpec> spec = decode_placement(as_bytes(bytes, size), bounds);
     if (!spec.ok()) return spec.status();
     const Result<Assignment> assignment =

@@ -9,7 +9,7 @@ using namespace placeto::capi;  // NOLINT
 
 namespace {
 
-Outcome hand_out(Result<std::shared_ptr<const Policy>> loaded, placeto_policy** policy) {
+Status hand_out(Result<std::shared_ptr<const Policy>> loaded, placeto_policy** policy) {
   if (!loaded.ok()) return loaded.status();
   *policy = new placeto_policy{std::move(*loaded)};
   return {};
@@ -22,12 +22,12 @@ placeto_policy_options loading_defaults() {
 }
 
 // NULL means the defaults, which `to` holds.
-Outcome read_options(const placeto_policy_options* from, placeto_policy_options& to,
-                     Limits& bounds) {
+Status read_options(const placeto_policy_options* from, placeto_policy_options& to,
+                    Limits& bounds) {
   if (from != nullptr) {
-    if (Outcome o = read_struct("placeto_policy_options", from, to); !o.ok()) return o;
+    if (Status s = read_struct("placeto_policy_options", from, to); !s.ok()) return s;
   }
-  if (Outcome o = check_choice("mode", to.mode, 2); !o.ok()) return o;
+  if (Status s = check_choice("mode", to.mode, 2); !s.ok()) return s;
   return read_limits(to.limits, bounds);
 }
 
@@ -53,11 +53,11 @@ placeto_status placeto_policy_load_file_with(const char* path,
                                              placeto_policy** policy,
                                              placeto_error* error) noexcept {
   if (policy != nullptr) *policy = nullptr;
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_not_null({{path, "path"}, {policy, "policy"}}); !o.ok()) return o;
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_not_null({{path, "path"}, {policy, "policy"}}); !s.ok()) return s;
     placeto_policy_options chosen = loading_defaults();
     Limits bounds;
-    if (Outcome o = read_options(options, chosen, bounds); !o.ok()) return o;
+    if (Status s = read_options(options, chosen, bounds); !s.ok()) return s;
     const auto how = chosen.mode == PLACETO_FILE_MAP ? Policy::File::kMap : Policy::File::kRead;
     return hand_out(Policy::load_file(path, how, known_features(), bounds, verifier_of(chosen)),
                     policy);
@@ -69,11 +69,11 @@ placeto_status placeto_policy_load_memory_with(const void* bytes, size_t size,
                                                placeto_policy** policy,
                                                placeto_error* error) noexcept {
   if (policy != nullptr) *policy = nullptr;
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_not_null({{bytes, "bytes"}, {policy, "policy"}}); !o.ok()) return o;
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_not_null({{bytes, "bytes"}, {policy, "policy"}}); !s.ok()) return s;
     placeto_policy_options chosen = loading_defaults();
     Limits bounds;
-    if (Outcome o = read_options(options, chosen, bounds); !o.ok()) return o;
+    if (Status s = read_options(options, chosen, bounds); !s.ok()) return s;
     const auto how =
         chosen.mode == PLACETO_BYTES_VIEW ? Policy::Bytes::kView : Policy::Bytes::kCopy;
     return hand_out(
@@ -124,8 +124,8 @@ const char* placeto_policy_feature_name(const placeto_policy* policy, uint32_t c
 
 placeto_status placeto_policy_sha256(const placeto_policy* policy, uint8_t digest[32],
                                      placeto_error* error) noexcept {
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_not_null({{policy, "policy"}, {digest, "digest"}}); !o.ok()) return o;
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_not_null({{policy, "policy"}, {digest, "digest"}}); !s.ok()) return s;
     const Sha256Digest& value = policy->value->sha256();
     std::memcpy(digest, value.data(), value.size());
     return {};

@@ -17,8 +17,8 @@ size_t whole_characters(const char* text, size_t fit) {
 
 }  // namespace
 
-Outcome invalid(Pieces message) {
-  return {PLACETO_INVALID_ARGUMENT, join(message)};
+Status invalid(Pieces message) {
+  return Status::invalid(join(message));
 }
 
 placeto_status report(placeto_error* error, placeto_status code, const char* message) noexcept {
@@ -35,12 +35,15 @@ placeto_status report(placeto_error* error, placeto_status code, const char* mes
   return code;
 }
 
+static placeto_status report(placeto_error* error, const Status& status) {
+  return report(error, static_cast<placeto_status>(status.code()), status.message().c_str());
+}
+
 #if defined(__cpp_exceptions)
 
-placeto_status run_guarded(placeto_error* error, Outcome (*body)(void*), void* context) noexcept {
+placeto_status run_guarded(placeto_error* error, Status (*body)(void*), void* context) noexcept {
   try {
-    const Outcome outcome = body(context);
-    return report(error, outcome.code, outcome.message.c_str());
+    return report(error, body(context));
   } catch (const std::bad_alloc&) {
     return report(error, PLACETO_OUT_OF_MEMORY, "out of memory");
   } catch (const std::length_error&) {
@@ -55,63 +58,62 @@ placeto_status run_guarded(placeto_error* error, Outcome (*body)(void*), void* c
 
 #else  // PLACETO_EXCEPTIONS=OFF: what the standard library would throw ends the program
 
-placeto_status run_guarded(placeto_error* error, Outcome (*body)(void*), void* context) noexcept {
-  const Outcome outcome = body(context);
-  return report(error, outcome.code, outcome.message.c_str());
+placeto_status run_guarded(placeto_error* error, Status (*body)(void*), void* context) noexcept {
+  return report(error, body(context));
 }
 
 #endif
 
-Outcome check_not_null(std::initializer_list<Argument> arguments) {
+Status check_not_null(std::initializer_list<Argument> arguments) {
   for (const Argument& argument : arguments) {
     if (argument.pointer == nullptr) return invalid({argument.name, " is NULL"});
   }
   return {};
 }
 
-Outcome check_struct_size(const char* type, size_t given, size_t oldest, size_t known) {
+Status check_struct_size(const char* type, size_t given, size_t oldest, size_t known) {
   if (knows_size(given, oldest, known)) return {};
   return invalid({type, ": struct_size is ", given, ", expected ", known,
                   ": fill the struct with its placeto_default_ function, or set struct_size"});
 }
 
-Outcome read_struct_bytes(const char* type, const void* from, size_t oldest, size_t known,
-                          void* to) {
+Status read_struct_bytes(const char* type, const void* from, size_t oldest, size_t known,
+                         void* to) {
   size_t given = 0;
   std::memcpy(&given, from, sizeof given);
-  if (Outcome o = check_struct_size(type, given, oldest, known); !o.ok()) return o;
+  if (Status s = check_struct_size(type, given, oldest, known); !s.ok()) return s;
   std::memcpy(to, from, given);
   return {};
 }
 
-Outcome write_struct_bytes(const char* type, const void* from, size_t oldest, size_t known,
-                           void* to) {
+Status write_struct_bytes(const char* type, const void* from, size_t oldest, size_t known,
+                          void* to) {
   size_t given = 0;
   std::memcpy(&given, to, sizeof given);
-  if (Outcome o = check_struct_size(type, given, oldest, known); !o.ok()) return o;
+  if (Status s = check_struct_size(type, given, oldest, known); !s.ok()) return s;
   constexpr size_t kSize = sizeof(size_t);  // struct_size comes first, and stays
   std::memcpy(static_cast<char*>(to) + kSize, static_cast<const char*>(from) + kSize,
               given - kSize);
   return {};
 }
 
-Outcome check_index(const char* name, uint64_t index, uint64_t count) {
+Status check_index(const char* name, uint64_t index, uint64_t count) {
   if (index < count) return {};
   return invalid({name, " is ", index, ", expected less than ", count});
 }
 
-Outcome check_capacity(const char* array, size_t capacity, size_t needed) {
+Status check_capacity(const char* array, size_t capacity, size_t needed) {
   if (capacity >= needed) return {};
-  return {PLACETO_BUFFER_TOO_SMALL,
+  return {StatusCode::kBufferTooSmall,
           join({array, ": capacity is ", capacity, ", expected at least ", needed})};
 }
 
-Outcome check_choice(const char* name, int32_t value, int32_t count) {
+Status check_choice(const char* name, int32_t value, int32_t count) {
   if (value >= 0 && value < count) return {};
   return invalid({name, " is ", value, ", expected 0 to ", count - 1});
 }
 
-Outcome check_list(const char* name, const void* list, size_t count) {
+Status check_list(const char* name, const void* list, size_t count) {
   constexpr size_t kMost = PLACETO_NONE;  // nothing here is numbered beyond
   if (count > kMost) {
     return invalid({name, " is said to have ", count, " entries, expected at most ", kMost});
@@ -120,9 +122,9 @@ Outcome check_list(const char* name, const void* list, size_t count) {
   return invalid({name, " is NULL, expected ", count, " entries"});
 }
 
-Outcome read_texts(const char* name, const char* const* from, size_t count,
-                   std::vector<std::string>& to) {
-  if (Outcome o = check_list(name, from, count); !o.ok()) return o;
+Status read_texts(const char* name, const char* const* from, size_t count,
+                  std::vector<std::string>& to) {
+  if (Status s = check_list(name, from, count); !s.ok()) return s;
   to.clear();
   for (size_t i = 0; i < count; ++i) {
     if (from[i] == nullptr) {
@@ -133,10 +135,10 @@ Outcome read_texts(const char* name, const char* const* from, size_t count,
   return {};
 }
 
-Outcome copy_out(std::span<const uint8_t> bytes, void* buffer, size_t capacity, size_t* size) {
+Status copy_out(std::span<const uint8_t> bytes, void* buffer, size_t capacity, size_t* size) {
   *size = bytes.size();
   if (buffer == nullptr) return {};
-  if (Outcome o = check_capacity("buffer", capacity, bytes.size()); !o.ok()) return o;
+  if (Status s = check_capacity("buffer", capacity, bytes.size()); !s.ok()) return s;
   if (!bytes.empty()) std::memcpy(buffer, bytes.data(), bytes.size());
   return {};
 }

@@ -15,13 +15,13 @@ static_assert(PLACETO_EXECUTION_SERIAL == static_cast<int>(Execution::kSerial));
 static_assert(PLACETO_EXECUTION_STAGED == static_cast<int>(Execution::kStaged));
 static_assert(PLACETO_DISPATCH_PRIORITY == static_cast<int>(Dispatch::kPriority));
 
-Outcome read_rules(const placeto_topology_rules* rules, TopologySpec& to) {
+Status read_rules(const placeto_topology_rules* rules, TopologySpec& to) {
   placeto_topology_rules from = {};
-  if (Outcome o = read_struct("placeto_topology_rules", rules, from); !o.ok()) return o;
-  if (Outcome o = check_choice("contention", from.contention, 2); !o.ok()) return o;
-  if (Outcome o = check_choice("transfer", from.transfer, 2); !o.ok()) return o;
-  if (Outcome o = check_choice("execution", from.execution, 3); !o.ok()) return o;
-  if (Outcome o = check_choice("dispatch", from.dispatch, 2); !o.ok()) return o;
+  if (Status s = read_struct("placeto_topology_rules", rules, from); !s.ok()) return s;
+  if (Status s = check_choice("contention", from.contention, 2); !s.ok()) return s;
+  if (Status s = check_choice("transfer", from.transfer, 2); !s.ok()) return s;
+  if (Status s = check_choice("execution", from.execution, 3); !s.ok()) return s;
+  if (Status s = check_choice("dispatch", from.dispatch, 2); !s.ok()) return s;
   to.op_gap_us = from.op_gap_us;
   to.contention = static_cast<Contention>(from.contention);
   to.transfer = static_cast<Transfer>(from.transfer);
@@ -37,15 +37,15 @@ placeto_device default_device() {
   return device;
 }
 
-Outcome hand_out(TopologySpec spec, const Limits& limits, placeto_topology** topology) {
+Status hand_out(TopologySpec spec, const Limits& limits, placeto_topology** topology) {
   Result<Topology> built = Topology::build(std::move(spec), limits);
   if (!built.ok()) return built.status();
   *topology = new placeto_topology{std::make_shared<const Topology>(std::move(*built))};
   return {};
 }
 
-Outcome decode_and_hand_out(std::span<const uint8_t> bytes, const Limits& limits,
-                            placeto_topology** topology) {
+Status decode_and_hand_out(std::span<const uint8_t> bytes, const Limits& limits,
+                           placeto_topology** topology) {
   Result<TopologySpec> spec = decode_topology(bytes, limits);
   if (!spec.ok()) return spec.status();
   return hand_out(std::move(*spec), limits, topology);
@@ -69,8 +69,8 @@ placeto_status placeto_default_link(placeto_link* link, size_t struct_size) noex
 placeto_status placeto_topology_builder_create(const char* name, placeto_topology_builder** builder,
                                                placeto_error* error) noexcept {
   if (builder != nullptr) *builder = nullptr;
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_not_null({{builder, "builder"}}); !o.ok()) return o;
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_not_null({{builder, "builder"}}); !s.ok()) return s;
     auto made = std::make_unique<placeto_topology_builder>();
     made->spec.name = text_or_empty(name);
     *builder = made.release();
@@ -85,8 +85,8 @@ void placeto_topology_builder_free(placeto_topology_builder* builder) noexcept {
 placeto_status placeto_topology_builder_set_rules(placeto_topology_builder* builder,
                                                   const placeto_topology_rules* rules,
                                                   placeto_error* error) noexcept {
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_not_null({{builder, "builder"}, {rules, "rules"}}); !o.ok()) return o;
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_not_null({{builder, "builder"}, {rules, "rules"}}); !s.ok()) return s;
     return read_rules(rules, builder->spec);
   });
 }
@@ -94,10 +94,10 @@ placeto_status placeto_topology_builder_set_rules(placeto_topology_builder* buil
 placeto_status placeto_topology_builder_add_device(placeto_topology_builder* builder,
                                                    const placeto_device* device, uint32_t* index,
                                                    placeto_error* error) noexcept {
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_not_null({{builder, "builder"}, {device, "device"}}); !o.ok()) return o;
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_not_null({{builder, "builder"}, {device, "device"}}); !s.ok()) return s;
     placeto_device from = default_device();
-    if (Outcome o = read_struct("placeto_device", device, from); !o.ok()) return o;
+    if (Status s = read_struct("placeto_device", device, from); !s.ok()) return s;
     if (builder->spec.devices.size() >= PLACETO_NONE) return invalid({"too many devices"});
     builder->spec.devices.push_back(
         {text_or_empty(from.name), text_or_empty(from.kind), from.memory_bytes, from.peak_flops,
@@ -110,10 +110,10 @@ placeto_status placeto_topology_builder_add_device(placeto_topology_builder* bui
 placeto_status placeto_topology_builder_add_link(placeto_topology_builder* builder,
                                                  const placeto_link* link,
                                                  placeto_error* error) noexcept {
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_not_null({{builder, "builder"}, {link, "link"}}); !o.ok()) return o;
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_not_null({{builder, "builder"}, {link, "link"}}); !s.ok()) return s;
     placeto_link from = {};
-    if (Outcome o = read_struct("placeto_link", link, from); !o.ok()) return o;
+    if (Status s = read_struct("placeto_link", link, from); !s.ok()) return s;
     builder->spec.links.push_back({text_or_empty(from.from),
                                    text_or_empty(from.to),
                                    {from.bandwidth_bytes_per_us, from.latency_us, from.gap_us},
@@ -127,12 +127,12 @@ placeto_status placeto_topology_builder_build(const placeto_topology_builder* bu
                                               placeto_topology** topology,
                                               placeto_error* error) noexcept {
   if (topology != nullptr) *topology = nullptr;
-  return guarded(error, [&]() -> Outcome {
+  return guarded(error, [&]() -> Status {
     Limits bounds;
-    if (Outcome o = check_not_null({{builder, "builder"}, {topology, "topology"}}); !o.ok()) {
-      return o;
+    if (Status s = check_not_null({{builder, "builder"}, {topology, "topology"}}); !s.ok()) {
+      return s;
     }
-    if (Outcome o = read_limits(limits, bounds); !o.ok()) return o;
+    if (Status s = read_limits(limits, bounds); !s.ok()) return s;
     return hand_out(builder->spec, bounds, topology);
   });
 }
@@ -141,15 +141,13 @@ placeto_status placeto_topology_load_file(const char* path, const placeto_limits
                                           placeto_topology** topology,
                                           placeto_error* error) noexcept {
   if (topology != nullptr) *topology = nullptr;
-  return guarded(error, [&]() -> Outcome {
+  return guarded(error, [&]() -> Status {
     Limits bounds;
-    if (Outcome o = check_not_null({{path, "path"}, {topology, "topology"}}); !o.ok()) return o;
-    if (Outcome o = read_limits(limits, bounds); !o.ok()) return o;
+    if (Status s = check_not_null({{path, "path"}, {topology, "topology"}}); !s.ok()) return s;
+    if (Status s = read_limits(limits, bounds); !s.ok()) return s;
     const Result<std::vector<uint8_t>> bytes = read_file(path, bounds.max_file_bytes);
     if (!bytes.ok()) return bytes.status();
-    Outcome outcome = decode_and_hand_out(*bytes, bounds, topology);
-    if (!outcome.ok()) outcome.message = std::string(path) + ": " + outcome.message;
-    return outcome;
+    return decode_and_hand_out(*bytes, bounds, topology).at(path);
   });
 }
 
@@ -158,10 +156,10 @@ placeto_status placeto_topology_load_memory(const void* bytes, size_t size,
                                             placeto_topology** topology,
                                             placeto_error* error) noexcept {
   if (topology != nullptr) *topology = nullptr;
-  return guarded(error, [&]() -> Outcome {
+  return guarded(error, [&]() -> Status {
     Limits bounds;
-    if (Outcome o = check_not_null({{bytes, "bytes"}, {topology, "topology"}}); !o.ok()) return o;
-    if (Outcome o = read_limits(limits, bounds); !o.ok()) return o;
+    if (Status s = check_not_null({{bytes, "bytes"}, {topology, "topology"}}); !s.ok()) return s;
+    if (Status s = read_limits(limits, bounds); !s.ok()) return s;
     return decode_and_hand_out(as_bytes(bytes, size), bounds, topology);
   });
 }
@@ -169,8 +167,8 @@ placeto_status placeto_topology_load_memory(const void* bytes, size_t size,
 placeto_status placeto_topology_encode(const placeto_topology* topology, void* buffer,
                                        size_t capacity, size_t* size,
                                        placeto_error* error) noexcept {
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_not_null({{topology, "topology"}, {size, "size"}}); !o.ok()) return o;
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_not_null({{topology, "topology"}, {size, "size"}}); !s.ok()) return s;
     const Result<std::vector<uint8_t>> bytes = encode_topology(topology->value->spec());
     if (!bytes.ok()) return bytes.status();
     return copy_out(*bytes, buffer, capacity, size);
@@ -210,8 +208,8 @@ uint32_t placeto_topology_find_device(const placeto_topology* topology, const ch
 placeto_status placeto_topology_get_rules(const placeto_topology* topology,
                                           placeto_topology_rules* to,
                                           placeto_error* error) noexcept {
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_not_null({{topology, "topology"}, {to, "to"}}); !o.ok()) return o;
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_not_null({{topology, "topology"}, {to, "to"}}); !s.ok()) return s;
     const TopologySpec& from = topology->value->spec();
     return write_struct(
         "placeto_topology_rules",
@@ -225,10 +223,10 @@ placeto_status placeto_topology_get_rules(const placeto_topology* topology,
 
 placeto_status placeto_topology_device(const placeto_topology* topology, uint32_t device,
                                        placeto_device* to, placeto_error* error) noexcept {
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_not_null({{topology, "topology"}, {to, "to"}}); !o.ok()) return o;
-    if (Outcome o = check_index("device", device, topology->value->device_count()); !o.ok()) {
-      return o;
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_not_null({{topology, "topology"}, {to, "to"}}); !s.ok()) return s;
+    if (Status s = check_index("device", device, topology->value->device_count()); !s.ok()) {
+      return s;
     }
     const DeviceSpec& from = topology->value->device(device);
     return write_struct(
@@ -242,11 +240,11 @@ placeto_status placeto_topology_device(const placeto_topology* topology, uint32_
 placeto_status placeto_topology_link(const placeto_topology* topology, uint32_t from,
                                      uint32_t to_device, placeto_link* to,
                                      placeto_error* error) noexcept {
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_not_null({{topology, "topology"}, {to, "to"}}); !o.ok()) return o;
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_not_null({{topology, "topology"}, {to, "to"}}); !s.ok()) return s;
     const Topology& all = *topology->value;
-    if (Outcome o = check_index("from", from, all.device_count()); !o.ok()) return o;
-    if (Outcome o = check_index("to_device", to_device, all.device_count()); !o.ok()) return o;
+    if (Status s = check_index("from", from, all.device_count()); !s.ok()) return s;
+    if (Status s = check_index("to_device", to_device, all.device_count()); !s.ok()) return s;
     if (from == to_device) return invalid({"from and to_device are the same device"});
     const std::string &a = all.device(from).name, &b = all.device(to_device).name;
     const LinkParameters& link = all.link(from, to_device);

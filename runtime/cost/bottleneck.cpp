@@ -122,7 +122,7 @@ void Bottleneck::find_returns(Stop* stop) {
     }
     if (spend(stop, 1 + classes)) return;
   }
-  const uint64_t work = (sets + 63) / 64 * (uint64_t{graph.node_count()} + graph.edge_count());
+  const uint64_t work = (sets + 63) / 64 * graph.size();
   if (sets > 0 && work <= kMostWork) returns_.assign(graph.edge_count(), false);
   std::vector<uint64_t> before(returns_.empty() ? 0 : graph.node_count());
   for (uint32_t first = 0; !returns_.empty() && first < sets; first += 64) {

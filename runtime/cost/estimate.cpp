@@ -11,8 +11,7 @@ Efficiency default_efficiency(std::string_view kind) {
   return {.flops = 0.5, .bandwidth = 0.7, .launch_us = 5};
 }
 
-// Operators that nobody counted bytes for move at least their tensors and parameters once.
-static double bytes_moved(const Graph& graph, uint32_t node, Stop* stop) {
+double bytes_moved(const Graph& graph, uint32_t node, Stop* stop) {
   const NodeSpec& spec = graph.node(node);
   if (spec.bytes_accessed != 0) return static_cast<double>(spec.bytes_accessed);
   double bytes = static_cast<double>(spec.resident_bytes);

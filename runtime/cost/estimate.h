@@ -21,10 +21,13 @@ struct Efficiency {
 };
 Efficiency default_efficiency(std::string_view kind);
 
-// max(flops / (peak_flops x efficiency), bytes / (memory_bandwidth x efficiency)) + launches x
-// launch time, in microseconds, before the device's slowdown. Bytes are bytes_accessed, or else the
-// sum of what the node reads, writes and keeps resident. nullopt when the device lacks a rate that
-// is needed.
+// bytes_accessed; operators that nobody counted bytes for move at least their tensors and
+// parameters once: the sum of what the node reads, writes and keeps resident.
+double bytes_moved(const Graph& graph, uint32_t node, Stop* stop = nullptr);
+
+// max(flops / (peak_flops x efficiency), bytes moved / (memory_bandwidth x efficiency)) + launches
+// x launch time, in microseconds, before the device's slowdown. nullopt when the device lacks a
+// rate that is needed.
 std::optional<double> estimate_run_us(const Graph& graph, uint32_t node, const DeviceSpec& device,
                                       Stop* stop = nullptr);
 

@@ -43,10 +43,6 @@ bool Evaluator::surely_fits(std::span<const uint32_t> assignment) {
   return true;
 }
 
-Score Evaluator::evaluate(std::span<const uint32_t> assignment, double cutoff_us) {
-  return evaluate(assignment, {}, cutoff_us);
-}
-
 Score Evaluator::evaluate(std::span<const uint32_t> assignment, const Division& division,
                           double cutoff_us) {
   ++evaluations_;

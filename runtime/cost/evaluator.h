@@ -29,23 +29,19 @@ class Evaluator {
  public:
   explicit Evaluator(const Problem& problem, Stop* stop = nullptr);
 
-  // Score of a placement that obeys the rules (allowed devices, colocation); Score::worst() once
-  // stopped. A makespan that is sure not to be below `cutoff_us` may come back as infinity, and
-  // then its memory has not been looked at.
-  Score evaluate(std::span<const uint32_t> assignment, double cutoff_us = kNever);
-  // The same of a placement that is divided in this way; by the best rule if that is empty.
-  Score evaluate(std::span<const uint32_t> assignment, const Division& division,
+  // Score of a placement that obeys the rules (allowed devices, colocation) and is divided in this
+  // way, by the best rule if that is empty; Score::worst() once stopped. A makespan that is sure
+  // not to be below `cutoff_us` may come back as infinity, and then its memory has not been looked
+  // at.
+  Score evaluate(std::span<const uint32_t> assignment, const Division& division = {},
                  double cutoff_us = kNever);
 
   // True if even everything a device ever holds, as if at once, is within every limit.
   bool surely_fits(std::span<const uint32_t> assignment);
 
   // The whole timeline of a placement, or part of it once stopped; not counted as an evaluation.
-  const Timeline& timeline(std::span<const uint32_t> assignment) {
-    return simulator_.run(assignment);
-  }
   // An empty division: by the best rule.
-  const Timeline& timeline(std::span<const uint32_t> assignment, const Division& division) {
+  const Timeline& timeline(std::span<const uint32_t> assignment, const Division& division = {}) {
     return simulator_.run(assignment, division);
   }
   Timeline take_timeline(std::span<const uint32_t> assignment, const Division& division = {}) && {

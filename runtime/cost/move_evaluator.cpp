@@ -104,7 +104,7 @@ Score MoveEvaluator::evaluate(std::span<const Change> changes, double cutoff_us)
 void MoveEvaluator::look_at_memory(double cutoff_us) {
   swap_changes();
   const bool fits = incremental_ && evaluator_.surely_fits(base_);
-  if (!fits) trial_ = evaluator_.evaluate(base_, cutoff_us);
+  if (!fits) trial_ = evaluator_.evaluate(base_, {}, cutoff_us);
   swap_changes();
   if (fits && !score_.feasible()) trial_ = {0, incremental_->evaluate(changes_)};
 }

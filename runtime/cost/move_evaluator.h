@@ -28,6 +28,8 @@ class MoveEvaluator {
   void accept();
 
   const Score& score() const { return score_; }  // of the base
+  // Problem::times_can_tell, of the base: not where memory does not fit, either.
+  bool times_can_tell() const { return problem().times_can_tell() && score_.feasible(); }
   std::span<const uint32_t> assignment() const { return base_; }
   // Of the base, as the evaluator has it; empty before there is one.
   std::span<const uint64_t> peak_bytes() const { return peak_bytes_; }

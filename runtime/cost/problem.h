@@ -135,6 +135,11 @@ class Problem {
       return false;
     return restrictions_.row.empty() || rules_allow(group, device);
   }
+  // The first device from this one on that the group may run on; device_count(): none.
+  uint32_t next_allowed(uint32_t group, uint32_t device) const {
+    while (device < device_count() && !allowed(group, device)) ++device;
+    return device;
+  }
   // Whether pins or forbids say anything.
   bool is_restricted() const { return !restrictions_.row.empty(); }
   uint64_t resident_bytes(uint32_t group) const { return groups_.resident_bytes[group]; }

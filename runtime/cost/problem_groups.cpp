@@ -109,8 +109,7 @@ bool Problem::rules_allow(uint32_t group, uint32_t device) const {
 
 Status Problem::check_groups(Stop* stop) const {
   for (uint32_t g = 0; g < group_count(); ++g) {
-    uint32_t d = 0;
-    while (d < device_count() && !allowed(g, d)) ++d;
+    const uint32_t d = next_allowed(g, 0);
     if (spend(stop, 1 + Stop::looked_up(d))) return Status::stopped();
     if (d < device_count()) continue;
     std::string text =

@@ -12,13 +12,11 @@
 namespace placeto {
 
 struct Simulator::Workspace {
-  Workspace(const Problem& p, Stop* s)
-      : problem(p),
-        stop(s),
-        serial(p.execution() == Execution::kSerial),
-        engine(p, s),
-        bottleneck(p),
-        memory(p, s) {
+  Workspace(const Problem& p, Stop* s) : problem(p), stop(s), bottleneck(p), memory(p, s) {
+    if (p.execution() == Execution::kParallel) engine.emplace(p, s);
+    timeline.start_us.resize(p.node_count());
+    timeline.finish_us.resize(p.node_count());
+    timeline.order.resize(p.node_count());
     if (stopped(stop)) return;
     if (p.is_staged()) {
       staged.emplace(p, s);
@@ -27,10 +25,7 @@ struct Simulator::Workspace {
       timeline.stage_order.reserve(p.node_count());
       timeline.transfers.reserve(staged->most_transfers());
     }
-    timeline.start_us.resize(p.node_count());
-    timeline.finish_us.resize(p.node_count());
-    timeline.order.resize(p.node_count());
-    timeline.transfers.reserve(engine.transfers().capacity());
+    timeline.transfers.reserve(p.event_tables().delivery_count());
     timeline.peak_memory_bytes.resize(p.device_count());
     timeline.device_busy_us.resize(p.device_count());
     timeline.channel_busy_us.resize(p.topology().channel_count());
@@ -44,8 +39,8 @@ struct Simulator::Workspace {
 
   const Problem& problem;
   Stop* stop;
-  bool serial;
-  EventEngine engine;
+  // One per execution; serial execution needs neither.
+  std::optional<EventEngine> engine;
   std::optional<StagedSimulator> staged;
   Bottleneck bottleneck;
   MemoryMeter memory;
@@ -59,34 +54,30 @@ Simulator::~Simulator() = default;
 Simulator::Simulator(Simulator&&) noexcept = default;
 Simulator& Simulator::operator=(Simulator&&) noexcept = default;
 
-double Simulator::makespan_us(std::span<const uint32_t> assignment, double cutoff_us) {
+double Simulator::makespan_us(std::span<const uint32_t> assignment, const Division& division,
+                              double cutoff_us) {
   if (stopped(work_->stop)) return kNever;
-  if (work_->staged) return work_->staged->run(assignment, cutoff_us);
-  if (work_->serial) {
+  if (work_->staged) {
+    return division.empty() ? work_->staged->run(assignment, cutoff_us)
+                            : work_->staged->run(assignment, division, cutoff_us);
+  }
+  if (!work_->engine) {
     const bool done =
         run_serially(work_->problem, assignment, false, work_->sends, work_->timeline, work_->stop);
     return done ? work_->timeline.makespan_us : kNever;
   }
-  work_->engine.record_transfers(false);
-  return work_->engine.run(assignment) ? work_->engine.makespan_us() : kNever;
-}
-
-double Simulator::makespan_us(std::span<const uint32_t> assignment, const Division& division,
-                              double cutoff_us) {
-  if (!work_->staged || division.empty() || stopped(work_->stop)) {
-    return makespan_us(assignment, cutoff_us);
-  }
-  return work_->staged->run(assignment, division, cutoff_us);
+  work_->engine->record_transfers(false);
+  return work_->engine->run(assignment) ? work_->engine->makespan_us() : kNever;
 }
 
 std::span<const double> Simulator::start_us() const {
   if (work_->staged) return work_->staged->start_us();
-  return work_->serial ? work_->timeline.start_us : work_->engine.start_us();
+  return work_->engine ? work_->engine->start_us() : work_->timeline.start_us;
 }
 
 std::span<const double> Simulator::finish_us() const {
   if (work_->staged) return work_->staged->finish_us();
-  return work_->serial ? work_->timeline.finish_us : work_->engine.finish_us();
+  return work_->engine ? work_->engine->finish_us() : work_->timeline.finish_us;
 }
 
 uint32_t Simulator::stage_count() const {
@@ -101,10 +92,6 @@ static void fill_busy_times(const Problem& problem, std::span<const uint32_t> as
     timeline.device_busy_us[assignment[v]] += problem.occupied_us(v, assignment[v]);
     if (spend(stop, 1)) return;
   }
-}
-
-const Timeline& Simulator::run(std::span<const uint32_t> assignment) {
-  return run(assignment, {});
 }
 
 const Timeline& Simulator::run(std::span<const uint32_t> assignment, const Division& division) {
@@ -150,7 +137,7 @@ void Simulator::divide_to_fit(std::span<const uint32_t> assignment) {
 
 double Simulator::bottleneck_us(std::span<const uint32_t> assignment, const Division& division) {
   if (work_->staged) {
-    makespan_us(assignment, division, kNever);
+    makespan_us(assignment, division);
     return stopped(work_->stop) ? kNever : work_->staged->objective_us();
   }
   find_bottleneck(assignment);
@@ -173,7 +160,6 @@ void Simulator::find_bottleneck(std::span<const uint32_t> assignment) {
 bool Simulator::simulate(double cutoff_us, std::span<const uint32_t> assignment,
                          const Division& division) {
   Timeline& timeline = work_->timeline;
-  EventEngine& engine = work_->engine;
   if (stopped(work_->stop)) return true;
   const auto is_late = [cutoff_us](double makespan_us) {
     return makespan_us >= cutoff_us && cutoff_us < kNever;
@@ -181,10 +167,11 @@ bool Simulator::simulate(double cutoff_us, std::span<const uint32_t> assignment,
   if (work_->staged) {
     if (is_late(makespan_us(assignment, division, cutoff_us))) return false;
     if (!stopped(work_->stop)) work_->staged->describe(timeline);
-  } else if (work_->serial) {
+  } else if (!work_->engine) {
     run_serially(work_->problem, assignment, true, work_->sends, timeline, work_->stop);
     if (is_late(timeline.makespan_us)) return false;
   } else {
+    EventEngine& engine = *work_->engine;
     engine.record_transfers(true);
     if (!engine.run(assignment)) return true;
     if (is_late(engine.makespan_us())) return false;

@@ -64,15 +64,11 @@ class Simulator {
   Simulator& operator=(Simulator&&) noexcept;
 
   // Makespan in microseconds; infinity if a node is on a device that cannot run it, and if stopped.
-  // `assignment` has one device index per node.
-  // Under staged execution, what is sure not to be below `cutoff_us` may come back as infinity; the
-  // times are then not to be asked for.
-  double makespan_us(std::span<const uint32_t> assignment, double cutoff_us = kNever);
-
-  // The same of a placement divided as given, under staged execution; by the best rule if that is
-  // empty, whether or not it fits in memory.
-  double makespan_us(std::span<const uint32_t> assignment, const Division& division,
-                     double cutoff_us);
+  // `assignment` has one device index per node. Under staged execution it is divided as given, or
+  // by the best rule if that is empty, whether or not it fits in memory; what is sure not to be
+  // below `cutoff_us` may come back as infinity, and the times are then not to be asked for.
+  double makespan_us(std::span<const uint32_t> assignment, const Division& division = {},
+                     double cutoff_us = kNever);
 
   // Times of the last makespan_us or run, per node.
   std::span<const double> start_us() const;
@@ -89,12 +85,11 @@ class Simulator {
   // The devices of the bottleneck that was found last (bottleneck.h).
   std::span<const uint32_t> busiest() const;
 
-  // The complete timeline, with transfers and memory. Valid until the next call.
-  const Timeline& run(std::span<const uint32_t> assignment);
-  // Under staged execution, divided as given, which fits the assignment. If that is empty, by the
-  // rule that overflows memory the least, among equals the one with the smallest objective, then
-  // the first. In other executions stages mean nothing.
-  const Timeline& run(std::span<const uint32_t> assignment, const Division& division);
+  // The complete timeline, with transfers and memory. Valid until the next call. Under staged
+  // execution, divided as given, which fits the assignment. If that is empty, by the rule that
+  // overflows memory the least, among equals the one with the smallest objective, then the first.
+  // In other executions stages mean nothing.
+  const Timeline& run(std::span<const uint32_t> assignment, const Division& division = {});
   // The same but for busy times and the bottleneck; nullptr where the makespan is sure not to be
   // below `cutoff_us`: then memory, which takes longest, is not looked at. Either, once stopped.
   const Timeline* run_below(double cutoff_us, std::span<const uint32_t> assignment,

@@ -5,12 +5,12 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 #include "runtime/base/message.h"
@@ -39,18 +39,9 @@ class Descriptor {
   int fd_;
 };
 
-// errno in words: strerror_r returns the text (GNU) or fills the buffer and returns an int (POSIX).
-[[maybe_unused]] const char* words(const char* text, const char*) {
-  return text;
-}
-[[maybe_unused]] const char* words(int, const char* buffer) {
-  return buffer;
-}
-
 Status failed(const std::string& path, const char* action, int error) {
-  char buffer[256] = "";
-  const char* text = words(strerror_r(error, buffer, sizeof buffer), buffer);
-  return Status::io(join({path, ": cannot ", action, ": ", text}));
+  return Status::io(
+      join({path, ": cannot ", action, ": ", std::generic_category().message(error)}));
 }
 
 const char* type_of(mode_t mode) {

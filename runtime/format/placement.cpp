@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "runtime/base/message.h"
+#include "runtime/base/no_index.h"
 #include "runtime/graph/text.h"
 
 namespace placeto {
@@ -48,16 +49,16 @@ Status check_stages(const PlacementSpec& spec) {
     return bad_input({"stages: stage ", count - 1, " of ", spec.stages.size(),
                       " nodes, expected numbers from 0 without gaps"});
   }
-  std::vector<uint32_t> device(count, UINT32_MAX);
+  std::vector<uint32_t> device(count, kNoIndex);
   for (size_t v = 0; v < spec.stages.size(); ++v) {
     uint32_t& of_stage = device[spec.stages[v]];
-    if (of_stage == UINT32_MAX) of_stage = spec.assignment[v];
+    if (of_stage == kNoIndex) of_stage = spec.assignment[v];
     if (of_stage == spec.assignment[v]) continue;
     return bad_input({"stages[", v, "] is ", spec.stages[v], ", a stage of ",
                       in_quotes(spec.devices[of_stage]), ", but the node is on ",
                       in_quotes(spec.devices[spec.assignment[v]])});
   }
-  const auto unused = std::find(device.begin(), device.end(), UINT32_MAX);
+  const auto unused = std::find(device.begin(), device.end(), kNoIndex);
   if (unused != device.end()) {
     return bad_input({"stages: stage ", unused - device.begin(),
                       " has no node, expected numbers from 0 without gaps"});

@@ -83,6 +83,7 @@ class Graph {
   uint32_t node_count() const { return static_cast<uint32_t>(spec_.nodes.size()); }
   uint32_t edge_count() const { return static_cast<uint32_t>(spec_.edges.size()); }
   uint32_t output_count() const { return static_cast<uint32_t>(output_bytes_.size()); }
+  uint64_t size() const { return uint64_t{node_count()} + edge_count(); }  // nodes and edges
 
   uint32_t output_begin(uint32_t v) const { return output_offset_[v]; }
   uint32_t output_end(uint32_t v) const { return output_offset_[v + 1]; }

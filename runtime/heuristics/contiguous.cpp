@@ -5,21 +5,10 @@
 
 #include "runtime/heuristics/heuristics.h"
 #include "runtime/heuristics/memory_plan.h"
+#include "runtime/timeline/order.h"
 
 namespace placeto {
 namespace {
-
-std::vector<uint32_t> groups_in_topological_order(const Problem& problem, Stop* stop) {
-  std::vector<uint32_t> order;
-  std::vector<bool> seen(problem.group_count(), false);
-  for (uint32_t v : problem.graph().topological_order()) {
-    const uint32_t g = problem.group_of(v);
-    if (!seen[g]) order.push_back(g);
-    seen[g] = true;
-    if (spend(stop, 1)) break;
-  }
-  return order;
-}
 
 // How long a group runs on a device: looked up, for it is asked for in every cut.
 class GroupTimes {
@@ -71,8 +60,7 @@ Cut cut(const Problem& problem, const GroupTimes& run_us, std::span<const uint32
       used += run;
       made.longest_us = std::max(made.longest_us, used);
     } else {
-      device = 0;
-      while (!problem.allowed(g, device)) ++device;
+      device = problem.next_allowed(g, 0);
     }
     plan.take(g, device);
     if (assignment != nullptr) {

@@ -25,14 +25,14 @@ void EarliestFinish::add_transfer(uint32_t output, uint32_t producer_device,
 }
 
 // Where the node is, or was in the last timeline.
-uint32_t EarliestFinish::known_device(uint32_t node, const LastTimeline& last) const {
+uint32_t EarliestFinish::known_device(uint32_t node, const LastPlacement& last) const {
   const uint32_t device = devices_[problem_->group_of(node)];
   if (device != kNoIndex) return device;
   return last.assignment.empty() ? kNoIndex : last.assignment[node];
 }
 
 // Transfers to `node` from those of its sources outside the group whose device is known.
-void EarliestFinish::add_sources(uint32_t node, uint32_t group, const LastTimeline& last) {
+void EarliestFinish::add_sources(uint32_t node, uint32_t group, const LastPlacement& last) {
   const uint32_t devices = problem_->device_count();
   for (const InEdge& in : watched(problem_->graph().in_edges(node), stop_, devices)) {
     if (in.output == kControlEdge || problem_->group_of(in.source) == group) continue;
@@ -43,7 +43,7 @@ void EarliestFinish::add_sources(uint32_t node, uint32_t group, const LastTimeli
 
 // Transfers from it, likewise.
 void EarliestFinish::add_targets(uint32_t node, uint32_t group, double weight,
-                                 const LastTimeline& last) {
+                                 const LastPlacement& last) {
   const uint32_t devices = problem_->device_count();
   for (const OutEdge& out : watched(problem_->graph().out_edges(node), stop_, devices)) {
     if (out.output == kControlEdge || problem_->group_of(out.target) == group) continue;
@@ -53,7 +53,7 @@ void EarliestFinish::add_targets(uint32_t node, uint32_t group, double weight,
 }
 
 // The consumers of a node, where they were.
-void EarliestFinish::find_readers(uint32_t node, const LastTimeline& last) {
+void EarliestFinish::find_readers(uint32_t node, const LastPlacement& last) {
   const bool uniform = problem_->topology().uniform_links();
   readers_.clear();
   for (const OutEdge& out : watched(problem_->graph().out_edges(node), stop_)) {
@@ -80,7 +80,7 @@ double EarliestFinish::lateness_us(uint32_t device, double finish_us) const {
   return latest;
 }
 
-uint32_t EarliestFinish::choose(uint32_t met, const LastTimeline& last, const PassRule& rule,
+uint32_t EarliestFinish::choose(uint32_t met, const LastPlacement& last, const PassRule& rule,
                                 const MemoryPlan& plan) {
   const uint32_t node = last.assignment.empty() ? devices_.heaviest_beside(met) : met;
   const uint32_t group = problem_->group_of(node);

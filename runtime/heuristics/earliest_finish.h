@@ -14,7 +14,7 @@
 namespace placeto {
 
 // What is known of an earlier placement and its simulated timeline; nothing before the first pass.
-struct LastTimeline {
+struct LastPlacement {
   std::span<const uint32_t> assignment = {};     // predicts the devices of nodes not placed yet
   std::span<const double> latest_start_us = {};  // of each node, without a longer run
 };
@@ -40,12 +40,12 @@ class EarliestFinish {
 
   // Places every node in `order` (predecessors first) where it costs least by `rule`; without a
   // last timeline that is its earliest finish. Incomplete once stopped.
-  Assignment place_all(std::span<const uint32_t> order, const LastTimeline& last,
+  Assignment place_all(std::span<const uint32_t> order, const LastPlacement& last,
                        const PassRule& rule, MemoryPlan& plan);
 
   // The timeline that windows are placed into: the run, spans and `plan`, which is to hold its
   // groups, are used until the next one is loaded. Once stopped, this object is of no more use.
-  void load(const Queues& run, const LastTimeline& last, MemoryPlan& plan);
+  void load(const Queues& run, const LastPlacement& last, MemoryPlan& plan);
 
   // Which part of a window is kept.
   enum class Keep {
@@ -66,16 +66,16 @@ class EarliestFinish {
   uint32_t decide_in_window(uint32_t node, Window window, const PassRule& rule);
   // Where the group of a node goes that is met first. Without a last timeline its heaviest member
   // decides.
-  uint32_t choose(uint32_t met, const LastTimeline& last, const PassRule& rule,
+  uint32_t choose(uint32_t met, const LastPlacement& last, const PassRule& rule,
                   const MemoryPlan& plan);
   uint32_t roomiest(uint32_t group, const MemoryPlan& plan) const;
-  void find_readers(uint32_t node, const LastTimeline& last);
+  void find_readers(uint32_t node, const LastPlacement& last);
   double lateness_us(uint32_t device, double finish_us) const;
   void add_transfer(uint32_t output, uint32_t producer_device, uint32_t consumer_device,
                     double weight);
-  void add_sources(uint32_t node, uint32_t group, const LastTimeline& last);
-  void add_targets(uint32_t node, uint32_t group, double weight, const LastTimeline& last);
-  uint32_t known_device(uint32_t node, const LastTimeline& last) const;
+  void add_sources(uint32_t node, uint32_t group, const LastPlacement& last);
+  void add_targets(uint32_t node, uint32_t group, double weight, const LastPlacement& last);
+  uint32_t known_device(uint32_t node, const LastPlacement& last) const;
 
   struct Reader {        // a consumer of the node that is placed
     uint32_t device;     // where it was
@@ -90,7 +90,7 @@ class EarliestFinish {
   GroupDevices devices_;
   std::vector<double> ready_, penalty_;
   std::vector<Reader> readers_;
-  LastTimeline last_;           // loaded
+  LastPlacement last_;          // loaded
   MemoryPlan* plan_ = nullptr;  // of it
   // The first position of each group in the loaded timeline, of nodes that are not free; the groups
   // decided in the window, and what follows them.

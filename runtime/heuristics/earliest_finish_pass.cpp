@@ -22,7 +22,7 @@ EarliestFinish::EarliestFinish(const Problem& problem, Stop* stop)
       ready_(problem.device_count()),
       penalty_(problem.device_count()) {}
 
-Assignment EarliestFinish::place_all(std::span<const uint32_t> order, const LastTimeline& last,
+Assignment EarliestFinish::place_all(std::span<const uint32_t> order, const LastPlacement& last,
                                      const PassRule& rule, MemoryPlan& plan) {
   schedule_.clear();
   devices_.clear();
@@ -38,7 +38,7 @@ Assignment EarliestFinish::place_all(std::span<const uint32_t> order, const Last
   return Assignment(schedule_.assignment().begin(), schedule_.assignment().end());
 }
 
-void EarliestFinish::load(const Queues& run, const LastTimeline& last, MemoryPlan& plan) {
+void EarliestFinish::load(const Queues& run, const LastPlacement& last, MemoryPlan& plan) {
   last_ = last;
   plan_ = &plan;
   schedule_.load(run);

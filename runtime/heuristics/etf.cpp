@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "runtime/base/no_index.h"
 #include "runtime/cost/rounding.h"
 #include "runtime/heuristics/group_devices.h"
 #include "runtime/heuristics/heuristics.h"
@@ -144,7 +145,7 @@ class EarliestTaskFirst {
         consider({i, d, start}, best);
       }
       if (!fits_somewhere) consider({i, roomiest, start_us(roomiest, lost)}, best);
-      if (bound || group_row_[group] == kAlone) least_us_[node] = rounded_down(least_us);
+      if (bound || group_row_[group] == kNoIndex) least_us_[node] = rounded_down(least_us);
     }
     return best;
   }
@@ -165,7 +166,7 @@ class EarliestTaskFirst {
   const double* lost_us(uint32_t node) {
     const uint32_t classes = problem_.class_count(), group = problem_.group_of(node);
     const bool bound = devices_[group] != kNoIndex;
-    if (bound || group_row_[group] == kAlone) {
+    if (bound || group_row_[group] == kNoIndex) {
       std::fill(lost_.begin(), lost_.end(), 0);
       add_lost(node, lost_.data());
       return lost_.data();
@@ -179,7 +180,7 @@ class EarliestTaskFirst {
   }
   void sum_groups() {
     const uint32_t classes = problem_.class_count();
-    group_row_.assign(problem_.group_count(), kAlone);
+    group_row_.assign(problem_.group_count(), kNoIndex);
     uint32_t rows = 0;
     for (uint32_t g = 0; g < problem_.group_count(); ++g) {
       if (spend(stop_, problem_.members(g).size())) return;
@@ -209,8 +210,7 @@ class EarliestTaskFirst {
   std::vector<uint32_t> rest_;    // the other ready nodes: a heap, the highest rank first
   std::vector<uint32_t> unmet_;
   uint64_t step_ = 0;
-  static constexpr uint32_t kAlone = 0xffffffffu;
-  std::vector<uint32_t> group_row_;    // row of group_lost_us_; kAlone: one node
+  std::vector<uint32_t> group_row_;    // row of group_lost_us_; kNoIndex: one node
   std::vector<double> group_lost_us_;  // of groups of several nodes, by class of device
   std::vector<double> lost_;           // scratch of lost_us
 };

@@ -55,9 +55,8 @@ class GroupDevices {
   void give(uint32_t group, uint32_t device, ListSchedule& schedule, MemoryPlan& plan) {
     take(group, device, schedule, plan);
     for (const uint32_t follower : watched(free_.followers(group), stop_)) {
-      uint32_t there = device;
-      for (uint32_t d = 0; !problem_->allowed(follower, there); ++d) there = d;
-      take(follower, there, schedule, plan);
+      const bool may = problem_->allowed(follower, device);
+      take(follower, may ? device : problem_->next_allowed(follower, 0), schedule, plan);
     }
   }
 

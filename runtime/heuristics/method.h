@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "runtime/base/progress.h"
 #include "runtime/cost/evaluator.h"
 #include "runtime/groups/grouping.h"
 
@@ -27,7 +28,8 @@ struct Budget {
 
 struct MethodOptions {
   Budget budget = {};
-  Stop* stop = nullptr;  // end now, with the best so far
+  Stop* stop = nullptr;                 // end now, with the best so far
+  PlacingProgress* progress = nullptr;  // noted meanwhile
   uint64_t seed = 1;
   // For methods that repeat passes: how many each of their chains makes, with about ten evaluations
   // of windows for each. Graphs of more than 160 nodes get fewer, by the square root, for passes

@@ -122,12 +122,12 @@ class PipelineSplits {
       const auto share = [&](uint32_t p) {
         return static_cast<uint32_t>(uint64_t{groups} * (2 * p + 1) / (2 * places_));
       };
-      const auto first = passing.begin() + std::max(begin + 1, share(place));
-      const auto last = passing.begin() + std::max(begin + 2, share(place + 1));
-      const uint32_t end =
-          place + 1 == places_
-              ? groups
-              : static_cast<uint32_t>(std::min_element(first, last) - passing.begin());
+      uint32_t end = groups;
+      if (place + 1 < places_) {
+        const auto first = passing.begin() + std::max(begin + 1, share(place));
+        const auto last = passing.begin() + std::max(begin + 2, share(place + 1));
+        end = static_cast<uint32_t>(std::min_element(first, last) - passing.begin());
+      }
       for (uint32_t i = begin; i < end; ++i) place_of_[i] = place;
       begin = end;
     }

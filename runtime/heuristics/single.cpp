@@ -15,8 +15,7 @@ namespace {
 Assignment mostly_on(const Problem& problem, uint32_t device, Stop* stop) {
   Assignment assignment(problem.node_count());
   for (uint32_t g = 0; g < problem.group_count(); ++g) {
-    uint32_t chosen = device;
-    for (uint32_t d = 0; !problem.allowed(g, chosen); ++d) chosen = d;
+    const uint32_t chosen = problem.allowed(g, device) ? device : problem.next_allowed(g, 0);
     for (uint32_t v : watched(problem.members(g), stop)) assignment[v] = chosen;
     if (spend(stop, problem.members(g).size())) break;
   }
@@ -29,8 +28,8 @@ std::string name_of(const Problem& problem, const Assignment& assignment, uint32
 }
 
 // Devices worth trying: every one, or on large systems the kMostTried with the least total run
-// time, of twins only the first: without pins and forbids one device moves no tensor, so those of
-// one class, memory limit and price of a stage tell the same.
+// time, of those alike only the first: without pins and forbids one device moves no tensor, so
+// those of one class, memory limit and price of a stage tell the same.
 constexpr size_t kMostTried = 64;
 
 std::vector<uint32_t> devices_to_try(const Problem& problem, Stop* stop) {
@@ -55,8 +54,8 @@ std::vector<uint32_t> devices_to_try(const Problem& problem, Stop* stop) {
   };
   stoppable_sort(devices.begin(), devices.end(),
                  [&](uint32_t a, uint32_t b) { return key(a) < key(b); });
-  const auto twins = [&](uint32_t a, uint32_t b) { return key(a) == key(b); };
-  devices.erase(std::unique(devices.begin(), devices.end(), twins), devices.end());
+  const auto alike_alone = [&](uint32_t a, uint32_t b) { return key(a) == key(b); };
+  devices.erase(std::unique(devices.begin(), devices.end(), alike_alone), devices.end());
   devices.resize(std::min(devices.size(), kMostTried));
   stoppable_sort(devices.begin(), devices.end(), std::less<>());
   return devices;
@@ -89,7 +88,7 @@ std::vector<Candidate> place_on_each_device(const Problem& problem, Evaluator& e
   std::vector<Candidate> candidates;
   const bool staged = problem.is_staged();
   // Without a transfer nothing but class and memory tells devices apart.
-  const auto score_of_twin = [&](uint32_t device) -> const Score* {
+  const auto score_of_its_like = [&](uint32_t device) -> const Score* {
     for (const Candidate& other : candidates) {
       const uint32_t d = other.assignment[0];
       const bool alike = problem.class_of(d) == problem.class_of(device) &&
@@ -103,7 +102,7 @@ std::vector<Candidate> place_on_each_device(const Problem& problem, Evaluator& e
     if (stopped(evaluator.stop())) break;
     const auto same = [&](const Candidate& other) { return other.assignment == assignment; };
     if (std::any_of(candidates.begin(), candidates.end(), same)) continue;
-    const Score* const known = only_device(assignment) ? score_of_twin(d) : nullptr;
+    const Score* const known = only_device(assignment) ? score_of_its_like(d) : nullptr;
     const Score score = known != nullptr ? *known : evaluator.evaluate(assignment);
     if (stopped(evaluator.stop())) break;
     candidates.push_back({name_of(problem, assignment, d), std::move(assignment), score});

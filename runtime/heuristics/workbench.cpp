@@ -68,8 +68,8 @@ const Candidate* Workbench::find(std::string_view method) const {
 }
 
 void Workbench::add(Candidate candidate) {
-  if (stop() != nullptr && candidate.score.feasible()) {
-    stop()->note_best(candidate.score.objective_us);
+  if (options_->progress != nullptr && candidate.score.feasible()) {
+    options_->progress->note_best(candidate.score.objective_us);
   }
   candidates_.push_back(std::move(candidate));
 }

@@ -51,6 +51,24 @@ uint32_t sizes_searched(uint32_t devices) {
   return count;
 }
 
+std::vector<size_t> sets_to_lessen(const std::vector<std::vector<uint32_t>>& sets,
+                                   size_t first_set) {
+  constexpr uint64_t kMostCombinations = 16;
+  uint64_t combinations = 1;
+  std::vector<size_t> lessened;
+  for (size_t k = 0; k < sets.size(); ++k) {
+    if (sets[k].size() < 2) continue;
+    combinations *= sizes_searched(static_cast<uint32_t>(sets[k].size()));
+    if (k >= first_set) lessened.push_back(k);
+    if (combinations > kMostCombinations) {
+      const auto largest =
+          std::ranges::max_element(sets, {}, [](const auto& s) { return s.size(); });
+      return {static_cast<size_t>(largest - sets.begin())};
+    }
+  }
+  return lessened;
+}
+
 std::unique_ptr<FewerDevices> FewerDevices::of(const Problem& problem,
                                                const std::vector<uint32_t>& set, Stop* stop) {
   const Topology& topology = problem.topology();

@@ -19,6 +19,11 @@ std::vector<std::vector<uint32_t>> like_devices(const Problem& problem);
 // lower power of two, and so on.
 uint32_t sizes_searched(uint32_t devices);
 
+// The sets whose devices are searched with fewer of them: all from `first_set` on if their numbers
+// have few combinations, each of which is come to once, else the largest, wherever it is.
+std::vector<size_t> sets_to_lessen(const std::vector<std::vector<uint32_t>>& sets,
+                                   size_t first_set);
+
 class FewerDevices {
  public:
   // Leaves out the last of `set`, which are alike and more than one: to the next size that is

@@ -38,8 +38,7 @@ Status does_not_fit(const Placing& placing, std::span<const uint64_t> shortfall)
 bool timeline_is_cheap(const Problem& problem) {
   constexpr uint64_t kElements = 4'000, kRunTimes = 32'000, kChannels = 10'000;
   const uint64_t nodes = problem.node_count();
-  return nodes + problem.graph().edge_count() <= kElements &&
-         nodes * problem.class_count() <= kRunTimes &&
+  return problem.graph().size() <= kElements && nodes * problem.class_count() <= kRunTimes &&
          problem.topology().channel_count() <= kChannels;
 }
 
@@ -189,17 +188,16 @@ void compare_with_sequence(const Placing& placing, PlaceResult& result) {
   const Problem& pipelined = placing.bench.problem();
   if (result.stopped || !is_quickly_copied(pipelined)) return;
   MethodOptions options = placing.bench.options();
-  Stop stop = unnoted(placing.bench.stop());
   options.budget = {};
-  options.stop = &stop;
+  options.progress = nullptr;
   const Problem problem = pipelined.for_latency();
   const double pipelined_us = result.timeline.bottleneck_us;
-  if (lower_bounds(problem, &stop).best_us() < pipelined_us) {
-    const PlaceOutcome placed = place_auto(problem, options, {.policy = placing.options.policy});
+  if (lower_bounds(problem, options.stop).best_us() < pipelined_us) {
+    const PlaceOutcome placed = place_auto(problem, options, placing.options.unobserved());
     const double sequential_us = placed.ok() ? placed->timeline.drain_us : 0;
     if (sequential_us < pipelined_us) result.sequential_us = sequential_us;
   }
-  result.stopped = stop.stopped();
+  result.stopped = stopped(options.stop);
   result.place_us = placing.elapsed_us();
 }
 
@@ -217,17 +215,15 @@ Status take_steps(Placing& placing, std::string_view end = {}) {
 
 PlaceOutcome place_auto(Placing& placing) {
   if (Status s = take_steps(placing); !s.ok()) return s;
-  PlaceOutcome placed = conclude(placing);
-  if (placed.ok() && !placing.bench.problem().is_for_latency()) {
-    compare_with_sequence(placing, *placed);
-  }
-  return placed;
+  return conclude(placing);
 }
 
 PlaceOutcome place_auto(const Problem& problem, const MethodOptions& options,
                         const PlacerOptions& placer) {
   Placing placing(problem, options, placer);
-  return place_auto(placing);
+  PlaceOutcome placed = place_auto(placing);
+  if (placed.ok() && !problem.is_for_latency()) compare_with_sequence(placing, *placed);
+  return placed;
 }
 
 PlaceOutcome place_policy(const Problem& problem, const MethodOptions& options,

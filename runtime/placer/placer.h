@@ -31,6 +31,9 @@ struct PlacerOptions {
   // policies of exact sums.
   KernelChoice kernels = KernelChoice::kPortable;
   PolicyObserver* observer = nullptr;
+
+  // For placing within a placing.
+  PlacerOptions unobserved() const { return {.policy = policy, .kernels = kernels}; }
 };
 
 struct PlaceResult {

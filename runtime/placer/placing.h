@@ -39,7 +39,8 @@ struct Placing {
   // Told whatever has been finished: the best before a search, and what ends each of its stretches.
   // A longer search tells all that a shorter one does.
   std::function<void(const Candidate&)> on_finished;
-  // Sets of like devices before this one (fewer_devices.h) are not searched with fewer of them.
+  // Of like devices (fewer_devices.h): sets before this one are searched with fewer of them only
+  // where one set alone is.
   size_t first_set = 0;
 };
 

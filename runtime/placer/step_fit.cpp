@@ -19,7 +19,7 @@ namespace {
 // longer, so that an infeasible answer takes seconds and not minutes.
 uint64_t repair_evaluations(const Graph& graph) {
   constexpr uint64_t kMost = 30'000, kLeast = 100, kWork = 30'000'000;
-  return std::clamp(kWork / (uint64_t{graph.node_count()} + graph.edge_count()), kLeast, kMost);
+  return std::clamp(kWork / graph.size(), kLeast, kMost);
 }
 
 // Than anything that fits.
@@ -33,11 +33,11 @@ Candidate place_unlimited(Workbench& bench) {
   if (!is_quickly_copied(bench.problem())) return {};
   const Problem unlimited = bench.problem().without_memory_limits();
   MethodOptions options = bench.options();
-  Stop stop = unnoted(bench.stop());
   options.budget = {};
   options.tolerance = 0;  // the simplest is chosen among all, at the end
-  options.stop = &stop;
-  Result<PlaceResult> placed = place_auto(unlimited, options);
+  options.progress = nullptr;
+  Placing there(unlimited, options, {});
+  const PlaceOutcome placed = place_auto(there);
   if (!placed.ok() || stopped(bench.stop())) return {};
   Candidate best;  // divided by rule, for divisions are found last
   best.take(placed->best.assignment, bench.evaluator().evaluate(placed->best.assignment));

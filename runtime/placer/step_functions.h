@@ -35,11 +35,10 @@ Status place_on_fewer(const Step& step, Placing& placing);
 
 // The rest is what they share.
 
-// `auto`, of a placing that has not begun.
+// `auto`, of a placing that has not begun: for placing within another, which has no use for a
+// comparison with runs one after the other.
 PlaceOutcome place_auto(Placing& placing);
 
-// For placing another problem meanwhile: ends with `stop`, which notes nothing of it.
-Stop unnoted(Stop* stop);
 bool is_staged(const Placing& placing);
 bool is_large(const Placing& placing);
 // A copy is not looked at by the stop.

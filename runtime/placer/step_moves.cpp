@@ -67,7 +67,7 @@ Status shift_borders(const Step& step, Placing& placing) {
   Workbench& bench = placing.bench;
   const Graph& graph = bench.problem().graph();
   const uint64_t work = kWork / (is_staged(placing) ? kStaged : 1);
-  const uint64_t most = work / (uint64_t{graph.node_count()} + graph.edge_count());
+  const uint64_t most = work / graph.size();
   if (most < kLeast || !ready(bench)) return {};
   const Budget budget{.evaluations = std::min(most, kMost)};
   for (Candidate& found : best_of(bench.candidates())) {

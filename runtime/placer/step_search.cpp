@@ -21,32 +21,13 @@ bool anneals_stages(const Placing& placing) {
   return is_staged(placing) && placing.bench.problem().group_count() <= kMostGroups;
 }
 
-// The sets whose devices are searched with fewer of them: all from `first_set` on if their numbers
-// have few combinations, each of which is come to once, else the largest.
-std::vector<size_t> sets_to_lessen(const std::vector<std::vector<uint32_t>>& sets,
-                                   size_t first_set) {
-  constexpr uint64_t kMostCombinations = 16;
-  uint64_t combinations = 1;
-  std::vector<size_t> lessened;
-  size_t largest = 0;
-  for (size_t k = 0; k < sets.size(); ++k) {
-    if (sets[k].size() > sets[largest].size()) largest = k;
-    if (sets[k].size() < 2) continue;
-    combinations *= sizes_searched(static_cast<uint32_t>(sets[k].size()));
-    if (k >= first_set) lessened.push_back(k);
-    if (combinations > kMostCombinations) return {largest};
-  }
-  return lessened;
-}
-
 }  // namespace
 
 // A few evaluations of stages, then of moves from where those end: fewer on large graphs.
 Status search_briefly(const Step& step, Placing& placing) {
   constexpr uint64_t kMost = 60, kLeast = 10, kWork = 500'000;
   Workbench& bench = placing.bench;
-  const Graph& graph = bench.problem().graph();
-  const uint64_t evaluations = kWork / (uint64_t{graph.node_count()} + graph.edge_count());
+  const uint64_t evaluations = kWork / bench.problem().graph().size();
   if (evaluations < kLeast || !ready(bench)) return {};
   const Budget budget{.evaluations = std::min(evaluations, kMost)};
   const uint64_t seed = bench.options().seed;
@@ -74,7 +55,7 @@ Status search(const Step& step, Placing& placing) {
   // A polished placement is where moves no longer gain: there is less to find around it.
   Candidate found = placing.unpolished.assignment.empty() ? start : placing.unpolished;
   found.method = step.name;
-  SearchOptions search_options{.polish = true};
+  SearchOptions search_options{.polish = true, .progress = bench.options().progress};
   const bool staged = is_staged(placing);
   // Beside every polishing, so that more of it is never worse.
   const auto finish = [&](Candidate& candidate) {
@@ -108,12 +89,13 @@ Status search(const Step& step, Placing& placing) {
 Status place_on_fewer(const Step& step, Placing& placing) {
   Workbench& bench = placing.bench;
   if (!ready(bench)) return {};
+  MethodOptions options = bench.options();
+  options.progress = nullptr;
   const auto sets = like_devices(bench.problem());
   for (const size_t k : sets_to_lessen(sets, placing.first_set)) {
     const auto fewer = FewerDevices::of(bench.problem(), sets[k], bench.stop());
     if (fewer == nullptr) return {};
-    Placing there(fewer->problem(), bench.options(),
-                  {.policy = placing.options.policy, .kernels = placing.options.kernels});
+    Placing there(fewer->problem(), options, placing.options.unobserved());
     there.first_set = k;
     there.on_finished = [&](const Candidate& finished) {
       Candidate found = fewer->among_all(finished);

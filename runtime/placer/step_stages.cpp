@@ -12,7 +12,7 @@ namespace {
 // Evaluations of the finish: fewer on large graphs, where each takes longer.
 uint64_t stage_evaluations(const Graph& graph) {
   constexpr uint64_t kMost = 300, kLeast = 20, kWork = 500'000;
-  return std::clamp(kWork / (uint64_t{graph.node_count()} + graph.edge_count()), kLeast, kMost);
+  return std::clamp(kWork / graph.size(), kLeast, kMost);
 }
 
 // Stages, and what moves gain then, until neither has anything to gain; on large graphs moves are

@@ -82,10 +82,6 @@ Status run_heuristic(const Step& step, Placing& placing) {
 
 }  // namespace
 
-Stop unnoted(Stop* stop) {
-  if (stop == nullptr) return {};
-  return {[](void* asked) { return static_cast<Stop*>(asked)->requested(); }, stop};
-}
 bool is_large(const Placing& placing) {
   const Problem& problem = placing.bench.problem();
   return !placing.proved && problem.times_can_tell() && !always_polished(problem);
@@ -114,7 +110,8 @@ std::vector<Step> auto_steps() {
   std::vector<Step> steps;
   for (const Method* method : builtin_methods()) {
     if (!method->in_auto()) continue;
-    steps.push_back({method->name(), method->summary(), kAlways, always, run_heuristic, method});
+    steps.push_back(
+        {method->name(), method->summary(), kAlways, always, run_heuristic, false, method});
   }
   steps.insert(
       steps.end(),
@@ -151,11 +148,11 @@ std::vector<Step> auto_steps() {
         "execution, of up to 64 operators",
         has_few_groups, solve_small},
        {"search", "annealing over moves and windows, and over stages, from the best so far",
-        "with a budget", has_budget, search},
+        "with a budget", has_budget, search, true},
        {"proof", "all placements, by branch and bound", "up to 24 groups, with a budget",
-        has_few_groups_and_budget, prove},
+        has_few_groups_and_budget, prove, true},
        {"fewer", "all of this on fewer of the like devices, and what more of them gain",
-        "up to 32 groups, with a number of evaluations", is_small_search, place_on_fewer},
+        "up to 32 groups, with a number of evaluations", is_small_search, place_on_fewer, true},
        {"fewest", "stages merged, as far as the tolerance goes",
         "under staged execution, with a tolerance", is_staged_and_tolerant, simplify}});
   return steps;

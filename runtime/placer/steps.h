@@ -1,7 +1,6 @@
 // The steps of `auto`, in the order in which it takes them: the heuristics, then what improves the
-// best of them. A new step is a function
-// (step_functions.h) and an entry here; help texts and reports list what they
-// find in this table.
+// best of them. A new step is a function (step_functions.h) and an entry of the table in steps.cpp,
+// which help texts and reports list.
 #pragma once
 
 #include <string_view>
@@ -20,6 +19,7 @@ struct Step {
   bool (*applies)(const Placing& placing);
   // Adds candidates. Does what little it can once stopped; fails only if no later step helps.
   Status (*run)(const Step& step, Placing& placing);
+  bool by_budget = false;          // it searches as the budget says
   const Method* method = nullptr;  // of a heuristic: the method, which can also be run alone
 };
 

@@ -23,4 +23,9 @@ struct Feature {
   inline constexpr uint32_t count = static_cast<uint32_t>(Enum::kCount); \
   inline constexpr std::array<Feature, count> list = {FEATURES(PLACETO_FEATURE_ROW)};
 
+// How features are made of two figures: 0 where there is nothing to divide by.
+inline double ratio(double a, double b) {
+  return b > 0 ? a / b : 0;
+}
+
 }  // namespace placeto

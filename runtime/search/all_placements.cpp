@@ -26,10 +26,6 @@ uint64_t count_placements(const Problem& problem) {
 std::vector<Candidate> best_placements(size_t most, const std::string& method,
                                        Evaluator& evaluator) {
   const Problem& problem = evaluator.problem();
-  const auto next_device = [&](uint32_t group, uint32_t device) {
-    while (device < problem.device_count() && !problem.allowed(group, device)) ++device;
-    return device;
-  };
   const auto put = [&](uint32_t group, uint32_t device, Assignment& assignment) {
     for (const uint32_t v : problem.members(group)) assignment[v] = device;
   };
@@ -37,18 +33,20 @@ std::vector<Candidate> best_placements(size_t most, const std::string& method,
   std::vector<Candidate> kept;
   Candidate next{method, Assignment(problem.node_count()), {}};
   Assignment& assignment = next.assignment;
-  for (uint32_t g = 0; g < problem.group_count(); ++g) put(g, next_device(g, 0), assignment);
+  for (uint32_t g = 0; g < problem.group_count(); ++g)
+    put(g, problem.next_allowed(g, 0), assignment);
   for (uint32_t g = 0; g < problem.group_count();) {
     if (g == 0) {
       const bool cuts = kept.size() == most && kept.back().score.feasible();
-      next.score = evaluator.evaluate(assignment, cuts ? kept.back().score.objective_us : kNever);
+      next.score =
+          evaluator.evaluate(assignment, {}, cuts ? kept.back().score.objective_us : kNever);
       if (stopped(evaluator.stop())) break;
       keep_least(kept, most, next, better);
     }
     // Counts up: the first group that has another device takes it, those before begin anew.
-    const uint32_t other = next_device(g, assignment[problem.members(g)[0]] + 1);
+    const uint32_t other = problem.next_allowed(g, assignment[problem.members(g)[0]] + 1);
     const bool carries = other == problem.device_count();
-    put(g, carries ? next_device(g, 0) : other, assignment);
+    put(g, carries ? problem.next_allowed(g, 0) : other, assignment);
     g = carries ? g + 1 : 0;
   }
   return kept;
@@ -59,8 +57,7 @@ std::vector<Candidate> best_placements(size_t most, const std::string& method,
 bool all_placements_pay(const Problem& problem) {
   constexpr uint64_t kWork = 1'000'000;
   const Graph& graph = problem.graph();
-  return count_placements(problem) <=
-         std::min(kMostPlacements, kWork / (uint64_t{graph.node_count()} + graph.edge_count()));
+  return count_placements(problem) <= std::min(kMostPlacements, kWork / graph.size());
 }
 
 void try_all_placements(Evaluator& evaluator, Candidate& best) {

@@ -24,7 +24,8 @@ class Anneal final : public Method {
     if (!budget.limited()) budget.evaluations = default_evaluations();
     start->method = "anneal";
     const Hierarchy& hierarchy = bench.hierarchy();
-    multilevel_search(hierarchy, budget, bench.options().seed, bench.move_evaluator(), *start);
+    multilevel_search(hierarchy, budget, bench.options().seed, bench.move_evaluator(), *start,
+                      {.progress = bench.options().progress});
     return start;
   }
 };

@@ -4,8 +4,8 @@
 // instead of the bottleneck.
 #include <algorithm>
 
-#include "runtime/base/no_index.h"
 #include "runtime/search/stage_search.h"
+#include "runtime/timeline/order.h"
 
 namespace placeto {
 namespace {
@@ -21,14 +21,10 @@ class ChainSplits {
  public:
   ChainSplits(const Problem& problem, Stop* stop)
       : problem_(problem), stop_(stop), devices_(std::min(problem.device_count(), kMostDevices)) {
-    std::vector<uint32_t> position(problem.group_count(), kNoIndex);
-    for (uint32_t v : problem.graph().topological_order()) {
-      uint32_t& p = position[problem.group_of(v)];
-      if (p != kNoIndex) continue;
-      p = static_cast<uint32_t>(order_.size());
-      order_.push_back(problem.group_of(v));
-      if (spend(stop_, 1)) return;
-    }
+    order_ = groups_in_topological_order(problem, stop);
+    if (stopped(stop)) return;
+    std::vector<uint32_t> position(problem.group_count());
+    for (uint32_t i = 0; i < order_.size(); ++i) position[order_[i]] = i;
     crossings_.resize(order_.size() + 1);
     for (uint32_t o = 0; o < problem.graph().output_count(); ++o) {
       uint32_t first = position[problem.group_of(problem.graph().producer(o))], last = first;

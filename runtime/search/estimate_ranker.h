@@ -27,7 +27,7 @@ class EstimateRanker final : public ProposalRanker {
   void refresh(const MoveEvaluator&) override {}
   // Where times do not tell, nothing is more promising than anything else.
   float score(uint32_t level, uint32_t group, uint32_t device, float least) override {
-    if (!times_can_tell(run_.evaluator())) return 0;
+    if (!run_.evaluator().times_can_tell()) return 0;
     const Queues& queues = run_.queues();
     Stop* const stop = run_.evaluator().stop();
     if (stopped(stop)) return 0;

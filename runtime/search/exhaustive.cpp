@@ -12,17 +12,14 @@
 #include "runtime/cost/rounding.h"
 #include "runtime/search/branch_bound.h"
 #include "runtime/search/division_search.h"
+#include "runtime/timeline/order.h"
 
 namespace placeto {
 namespace {
 
-uint32_t first_allowed(const Problem& problem, uint32_t group, uint32_t from) {
-  while (from < problem.device_count() && !problem.allowed(group, from)) ++from;
-  return from;
-}
 bool has_choice(const Problem& problem, uint32_t group) {
-  const uint32_t first = first_allowed(problem, group, 0);
-  return first_allowed(problem, group, first + 1) < problem.device_count();
+  const uint32_t first = problem.next_allowed(group, 0);
+  return problem.next_allowed(group, first + 1) < problem.device_count();
 }
 
 class Tree {
@@ -39,15 +36,11 @@ class Tree {
         assignment_(problem.node_count()),
         stands_for_(problem.device_count()),
         taken_(problem.device_count(), false) {
-    std::vector<bool> seen(problem.group_count(), false);
-    for (const uint32_t v : problem.graph().topological_order()) {
-      const uint32_t g = problem.group_of(v);
-      if (seen[g]) continue;
-      seen[g] = true;
+    for (const uint32_t g : groups_in_topological_order(problem, stop)) {
       if (has_choice(problem, g)) {
         order_.push_back(g);
       } else {
-        device_of_[g] = first_allowed(problem, g, 0);
+        device_of_[g] = problem.next_allowed(g, 0);
       }
     }
     children_.resize(order_.size());
@@ -212,7 +205,7 @@ uint64_t most_branches(const Problem& problem) {
   constexpr uint64_t kMost = 2'000'000, kWork = 400'000'000;  // edges x pairs of devices
   const Graph& graph = problem.graph();
   const uint64_t pairs = uint64_t{problem.device_count()} * problem.device_count();
-  return std::min(kMost, kWork / ((uint64_t{graph.node_count()} + graph.edge_count()) * pairs));
+  return std::min(kMost, kWork / (graph.size() * pairs));
 }
 
 uint64_t exact_branches(const Problem& problem) {

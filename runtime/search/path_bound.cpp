@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include "runtime/base/no_index.h"
 #include "runtime/cost/rounding.h"
 
 namespace placeto {
 namespace {
 
-constexpr uint32_t kStays = 0xffffffffu;
 // On larger graphs it takes as long to keep what single moves ask for as to simulate those that it
 // tells to be hopeless, of moves that are chosen by estimate.
 constexpr uint32_t kMostKept = 500;
@@ -26,7 +26,7 @@ PathBound::PathBound(const Problem& problem, Stop* stop)
   for (auto* times : {&head_us_, &tail_us_, &free_head_us_}) {
     times->resize(graph.node_count());
   }
-  moved_to_.assign(graph.node_count(), kStays);
+  moved_to_.assign(graph.node_count(), kNoIndex);
   if (spend(stop_, graph.node_count())) return;  // memory touched for the first time is slow
   for (const uint32_t v : order) {
     for (const InEdge& in : watched(graph.in_edges(v), stop_)) {
@@ -79,7 +79,7 @@ double PathBound::tail_us(std::span<const uint32_t> assignment, uint32_t node,
 double PathBound::free_path_us(std::span<const uint32_t> assignment, uint32_t node,
                                uint32_t device) const {
   const auto device_of = [&](uint32_t v) {
-    return moved_to_[v] == kStays ? assignment[v] : moved_to_[v];
+    return moved_to_[v] == kNoIndex ? assignment[v] : moved_to_[v];
   };
   const std::vector<double>& free_tail_us = problem_->event_tables().tail_us;
   double head = 0, tail = 0;
@@ -112,7 +112,7 @@ double PathBound::least_us(std::span<const uint32_t> assignment, std::span<const
     const size_t edges = graph.in_edges(change.node).size() + graph.out_edges(change.node).size();
     if (spend(stop_, 1 + edges)) break;
   }
-  for (const Change& change : changes) moved_to_[change.node] = kStays;
+  for (const Change& change : changes) moved_to_[change.node] = kNoIndex;
   return rounded_down(least);
 }
 

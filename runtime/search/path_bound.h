@@ -33,7 +33,7 @@ class PathBound {
   bool applies_, old_ = true;
   std::vector<double> head_us_, tail_us_;  // before and after a node's run, nobody waiting
   std::vector<double> free_head_us_;       // fastest runs, no transfers
-  std::vector<uint32_t> moved_to_;         // by node, within one call; kStays
+  std::vector<uint32_t> moved_to_;         // by node, within one call; kNoIndex: it stays
 };
 
 }  // namespace placeto

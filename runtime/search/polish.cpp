@@ -70,7 +70,7 @@ uint64_t moves(const Problem& problem) {
 bool always_polished(const Problem& problem) {
   constexpr uint64_t kMostWork = 400'000;
   const Graph& graph = problem.graph();
-  return moves(problem) * (uint64_t{graph.node_count()} + graph.edge_count()) / 2 <= kMostWork;
+  return moves(problem) * graph.size() / 2 <= kMostWork;
 }
 
 // As many as a round has moves. In stages each of these takes as long as an evaluation, since no

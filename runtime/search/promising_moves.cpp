@@ -119,7 +119,7 @@ class Pass {
 
 void make_promising_moves(const Hierarchy& hierarchy, MoveEvaluator& evaluator, Candidate& start) {
   evaluator.rebase(start.assignment);
-  if (stopped(evaluator.stop()) || !times_can_tell(evaluator)) return;
+  if (stopped(evaluator.stop()) || !evaluator.times_can_tell()) return;
   Pass(hierarchy, evaluator).run();
   keep_better(evaluator, start);
 }

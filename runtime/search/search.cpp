@@ -4,7 +4,7 @@
 #include <chrono>
 #include <memory>
 
-#include "runtime/base/portable_math.h"
+#include "runtime/search/acceptance.h"
 #include "runtime/search/estimate_ranker.h"
 #include "runtime/search/make_room.h"
 #include "runtime/search/marks.h"
@@ -44,8 +44,11 @@ double mean_transfer_us(const Problem& problem, Stop* stop) {
 // How far a budget is used up.
 class Clock {
  public:
-  Clock(const Budget& budget, const MoveEvaluator& evaluator)
-      : budget_(budget), evaluator_(evaluator), first_(evaluator.evaluations()) {
+  Clock(const Budget& budget, const MoveEvaluator& evaluator, PlacingProgress* progress)
+      : budget_(budget),
+        evaluator_(evaluator),
+        progress_(progress),
+        first_(evaluator.evaluations()) {
     if (budget.milliseconds > 0) start_ = std::chrono::steady_clock::now();
   }
   // Evaluations so far, with the worth of what needed none, and without what does not count.
@@ -56,11 +59,8 @@ class Clock {
   void do_not_count(uint64_t evaluations) { uncounted_ += evaluations; }
   bool stopped() const { return placeto::stopped(evaluator_.stop()); }
   bool over() const {
-    Stop* const stop = evaluator_.stop();
-    if (stop != nullptr) {
-      stop->note_spent(spent());
-      if (stop->requested()) return true;
-    }
+    if (progress_ != nullptr) progress_->evaluations = spent();
+    if (Stop* const stop = evaluator_.stop(); stop != nullptr && stop->requested()) return true;
     if (budget_.evaluations > 0 && spent() >= static_cast<double>(budget_.evaluations)) return true;
     return late();
   }
@@ -74,6 +74,7 @@ class Clock {
  private:
   const Budget& budget_;
   const MoveEvaluator& evaluator_;
+  PlacingProgress* progress_;
   uint64_t first_, uncounted_ = 0;
   double idle_ = 0;
   std::chrono::steady_clock::time_point start_;
@@ -114,7 +115,8 @@ class Annealing {
         make_room_(evaluator),
         proposals_(evaluator),
         patience_(patience(evaluator.problem())),
-        finish_(options.finish) {
+        finish_(options.finish),
+        progress_(options.progress) {
     polishes_ = options.polish && hierarchy != nullptr;
     if (options.polished != nullptr) polished_ = *options.polished;
     if (hierarchy != nullptr) {
@@ -137,7 +139,7 @@ class Annealing {
       budget.evaluations = last_polish(std::min(budget.evaluations, kMostEvaluations));
       if (budget.evaluations == 0) return;
     }
-    Clock clock(budget, evaluator_);
+    Clock clock(budget, evaluator_, progress_);
     if (evaluator_.rebase(best.assignment); stopped(evaluator_.stop())) return;
     best.take(evaluator_.assignment(), evaluator_.score());  // as moves of it are: divided by rule
     if (proposals_.windows && best.score.objective_us > 0) {
@@ -247,8 +249,9 @@ class Annealing {
       if (evaluator_.score() < best.score) {
         last_gain_ = clock.spent();
         best.take(evaluator_.assignment(), evaluator_.score());
-        Stop* const stop = evaluator_.stop();
-        if (stop != nullptr && best.score.feasible()) stop->note_best(best.score.objective_us);
+        if (progress_ != nullptr && best.score.feasible()) {
+          progress_->note_best(best.score.objective_us);
+        }
       }
     }
   }
@@ -267,14 +270,15 @@ class Annealing {
     constexpr double kLook = 0.05;  // evaluations that looking at a path takes
     make_room_.mend(random_, changes_);
     const Score before = evaluator_.score();
-    const double cutoff = threshold_us(hot_ * std::max(1 - used, kCold));
+    const double cutoff =
+        threshold_us(before.objective_us, hot_ * std::max(1 - used, kCold), random_);
     if (!window && before.feasible() &&
         paths_.least_us(evaluator_.assignment(), changes_) >= cutoff) {
       clock.idle(kLook);
       return;
     }
     const Score score = evaluator_.evaluate(changes_, cutoff);
-    if (!accepts(score, cutoff)) return shares_.note(window, 0, 1);
+    if (!accepts(score, before, cutoff)) return shares_.note(window, 0, 1);
     evaluator_.accept();
     base_changed();
     shares_.note(window, std::max(0.0, 1 - score.objective_us / before.objective_us), 1);
@@ -283,19 +287,6 @@ class Annealing {
   void base_changed() {
     paths_.base_changed();
     proposals_.base_changed();
-  }
-
-  // Metropolis' rule with the random number drawn first: a candidate is accepted if its makespan is
-  // below the current one plus temperature x makespan x (-ln u), so its evaluation can stop there.
-  double threshold_us(double temperature) {
-    const double u = 1 - random_.uniform();
-    return evaluator_.score().objective_us * (1 - temperature * portable_log(u));
-  }
-  bool accepts(const Score& score, double cutoff) const {
-    if (score.overflow_bytes != evaluator_.score().overflow_bytes) {
-      return score.overflow_bytes < evaluator_.score().overflow_bytes;
-    }
-    return score.objective_us < cutoff;
   }
 
   // What may be proposed, or nullptr.
@@ -321,6 +312,7 @@ class Annealing {
   Proposals proposals_;
   double patience_, last_gain_ = 0;
   const std::function<void(Candidate&)> finish_;
+  PlacingProgress* const progress_;
   int idle_ = 0;
   Shares shares_;
   std::vector<Change> changes_;

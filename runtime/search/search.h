@@ -26,6 +26,7 @@ struct SearchOptions {
   bool polish = false;
   // What polishing the start gave, without `finish`: not done again.
   const Polished* polished = nullptr;
+  PlacingProgress* progress = nullptr;  // noted by the search that a placing's budget is for
 };
 
 // Improves `start` in place until the budget ends; never returns worse, and of two budgets with one

@@ -4,9 +4,9 @@
 #include <chrono>
 
 #include "runtime/base/no_index.h"
-#include "runtime/base/portable_math.h"
 #include "runtime/base/random.h"
 #include "runtime/cost/staged.h"
+#include "runtime/search/acceptance.h"
 #include "runtime/search/marks.h"
 #include "runtime/search/stage_search.h"
 
@@ -25,8 +25,8 @@ class StageAnnealing {
     at_.one_move_optimal = false;  // of what it becomes, nobody has looked
     const Timeline& timeline = evaluator.timeline(at_.assignment, at_.division);
     if (stopped(evaluator.stop())) return;
-    at_.division = {timeline.stage_of, {}, {}};
-    for (const StageSlice& stage : timeline.stages) at_.division.device.push_back(stage.device);
+    at_.division = recorded_division(timeline);
+    at_.division.order.clear();
     at_.score = evaluator.evaluate(at_.assignment, at_.division);  // an order may have been better
     best_ = at_;
     position_.resize(problem_.node_count());
@@ -76,21 +76,15 @@ class StageAnnealing {
 
   void try_proposed(double used) {
     ++spent_;
-    const double u = 1 - random_.uniform();
-    const double temperature = hot_ * std::max(1 - used, kFalls);
-    const double limit_us = at_.score.objective_us * (1 - temperature * portable_log(u));
+    const double limit_us =
+        threshold_us(at_.score.objective_us, hot_ * std::max(1 - used, kFalls), random_);
     trial_.score = evaluator_.evaluate(trial_.assignment, trial_.division,
                                        at_.score.feasible() ? limit_us : kNever);
-    if (stopped(evaluator_.stop()) || !accepts(trial_.score, limit_us)) return;
+    if (stopped(evaluator_.stop()) || !accepts(trial_.score, at_.score, limit_us)) return;
     std::swap(at_, trial_);
     if (!gains(at_.score, best_.score)) return;
     best_ = at_;
     last_gain_ = spent_;
-  }
-
-  bool accepts(const Score& score, double limit_us) const {
-    if (score.overflow_bytes != at_.score.overflow_bytes) return score < at_.score;
-    return score.objective_us < limit_us;
   }
 
   // From the best, with a few proposals made whatever they cost.

@@ -21,9 +21,8 @@ class Refiner {
         last_(evaluator.evaluations() + evaluations),
         evaluator_(evaluator),
         best_(best) {
-    const Score score = best.division.empty() ? evaluator.evaluate(best.assignment)
-                                              : evaluator.evaluate(best.assignment, best.division);
-    if (stopped(evaluator.stop()) || best.assignment.empty()) return;
+    const Score score = evaluator.evaluate(best.assignment, best.division);
+    if (stopped(evaluator.stop())) return;
     best_.score = score;
     if (!best.division.order.empty()) free_order();
     const Timeline& timeline = evaluator.timeline(best.assignment, best.division);
@@ -37,8 +36,7 @@ class Refiner {
       while (!done() &&
              ((!holds_ && move_stages(kBetter)) || merge_stages(kBetter) || divide_stages())) {
       }
-    } while (!stopped(evaluator_.stop()) && !best_.assignment.empty() &&
-             (move_parts() || reorder_stages()));
+    } while (!stopped(evaluator_.stop()) && (move_parts() || reorder_stages()));
   }
   // For fewer stages, within the limit.
   void simplify(double limit_us) {
@@ -50,10 +48,7 @@ class Refiner {
  private:
   enum Aim { kBetter, kFewer };
 
-  bool done() const {
-    return stopped(evaluator_.stop()) || evaluator_.evaluations() >= last_ ||
-           best_.assignment.empty();
-  }
+  bool done() const { return stopped(evaluator_.stop()) || evaluator_.evaluations() >= last_; }
   uint32_t stages() const { return best_.division.stage_count(); }
 
   // What was recorded of a run may have been no more than how it came about.
@@ -69,12 +64,9 @@ class Refiner {
   // Takes over how the run was divided; devices that were free to take what is ready first stay so.
   void keep(const Timeline& timeline, const Division& division) {
     const bool ordered = !division.order.empty();
-    best_.division.stage_of = timeline.stage_of;
-    best_.division.device.clear();
-    for (const StageSlice& stage : timeline.stages) best_.division.device.push_back(stage.device);
-    order_ = timeline.stage_order;
-    best_.division.order.clear();
-    if (ordered) best_.division.order = order_;
+    best_.division = recorded_division(timeline);
+    order_ = best_.division.order;
+    if (!ordered) best_.division.order.clear();
     list_by_stage();
   }
 

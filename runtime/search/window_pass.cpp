@@ -42,7 +42,7 @@ void WindowPass::propose(Random& random, std::vector<Change>& changes) {
   changes.clear();
   if (timeline_is_old_ && !load()) return;
   timeline_is_old_ = false;
-  const bool telling = times_can_tell(run_.evaluator());
+  const bool telling = run_.evaluator().times_can_tell();
   const uint32_t nodes = problem_.node_count();
   double least_us = telling ? 0 : kNever;
   share_ = 0;

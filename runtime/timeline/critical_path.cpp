@@ -19,7 +19,7 @@ class Walk {
       : problem_(problem),
         assignment_(assignment),
         timeline_(timeline),
-        slack_us_(kRounding * std::max(1.0, timeline.makespan_us)),
+        slack_us_(kRounding * timeline.makespan_us),
         before_on_device_(assignment.size(), kNoIndex),
         before_on_channel_(timeline.transfers.size(), kNoIndex) {
     index_devices();

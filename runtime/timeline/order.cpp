@@ -29,4 +29,16 @@ std::vector<uint32_t> order_by(const Graph& graph, std::span<const double> key, 
   return order;
 }
 
+std::vector<uint32_t> groups_in_topological_order(const Problem& problem, Stop* stop) {
+  std::vector<uint32_t> order;
+  std::vector<bool> seen(problem.group_count(), false);
+  for (uint32_t v : problem.graph().topological_order()) {
+    const uint32_t g = problem.group_of(v);
+    if (!seen[g]) order.push_back(g);
+    seen[g] = true;
+    if (spend(stop, 1)) break;
+  }
+  return order;
+}
+
 }  // namespace placeto

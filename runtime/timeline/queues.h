@@ -16,7 +16,7 @@
 
 #include "runtime/base/no_index.h"
 #include "runtime/base/uncleared.h"
-#include "runtime/cost/move_evaluator.h"
+#include "runtime/cost/problem.h"
 #include "runtime/timeline/latest_starts.h"
 
 namespace placeto {
@@ -25,11 +25,6 @@ namespace placeto {
 // Beyond 2^24 pairs the first arrival of an output stands for all, as under broadcast: optimistic,
 // but bounded.
 bool arrives_apart(const Problem& problem);
-
-// Problem::times_can_tell, of a placement: not where memory does not fit, either.
-inline bool times_can_tell(const MoveEvaluator& evaluator) {
-  return evaluator.problem().times_can_tell() && evaluator.score().feasible();
-}
 
 class Queues {
  public:

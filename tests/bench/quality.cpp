@@ -190,7 +190,7 @@ void print_table(const std::vector<Row>& rows, std::span<const double> best,
                    fixed(mean_ratio(row, best, ccr, 1, INFINITY), 3), fixed(worst, 2),
                    fixed(times[times.size() / 2], 2)});
   }
-  std::fputs(table.render(false).c_str(), stdout);
+  std::fputs(table.render().c_str(), stdout);
 }
 
 void show_progress(uint32_t done, uint32_t all) {

@@ -237,7 +237,7 @@ class Family {
                      std::to_string(row.worse_than_less), text[2], std::to_string(row.proved),
                      text[3]});
     }
-    std::fputs(table.render(false).c_str(), stdout);
+    std::fputs(table.render().c_str(), stdout);
     std::fflush(stdout);
   }
 

@@ -364,7 +364,7 @@ TEST_CASE("with the flag already set, a placing ends in 5 ms, and small graphs a
     for (int run = 0; run < kMostRuns; ++run) {
       const double began_ms = thread_ms();
       Stop stop(&cancelled);
-      stop.head_start_for(uint64_t{graph->node_count()} + graph->edge_count());
+      stop.head_start_for(graph->size());
       const Result<Problem> problem = Problem::build(*graph, *topology, rules, {}, &stop);
       MethodOptions options;
       options.stop = &stop;

@@ -44,7 +44,7 @@ TEST_CASE("one graph has a ratio and no interval") {
   CHECK(rows[0].ratio == doctest::Approx(0.9));
   CHECK(rows[0].graphs == 1);
   CHECK(std::isnan(rows[0].least));
-  CHECK(equal_time_table(rows, false).find("0.9000             -\n") != std::string::npos);
+  CHECK(equal_time_table(rows).find("0.9000             -\n") != std::string::npos);
   CHECK(equal_time_csv(rows).find(",0.9,,,1,0\n") != std::string::npos);
   CHECK(equal_time_json(rows).find("\"interval\": null") != std::string::npos);
 }
@@ -58,12 +58,12 @@ TEST_CASE("who takes longer than the longest run without the policy is counted, 
   rows[0].budget = 300;
   CHECK(rows[0].beyond == 1);
   CHECK(rows[0].ratio == doctest::Approx(0.9));  // 45 / 50, and 90 / 100
-  CHECK(equal_time_table(rows, false).find("ring, 300 evaluations: on 1 of 2 problems") !=
+  CHECK(equal_time_table(rows).find("ring, 300 evaluations: on 1 of 2 problems") !=
         std::string::npos);
   CHECK(equal_time_csv(rows).find(",2,1\n") != std::string::npos);
   CHECK(equal_time_json(rows).find("\"beyond_longest\": 1") != std::string::npos);
   rows[0].beyond = 0;
-  CHECK(equal_time_table(rows, false).find("longest") == std::string::npos);
+  CHECK(equal_time_table(rows).find("longest") == std::string::npos);
 }
 
 TEST_CASE("quantiles of Student's t are those of the tables, to one percent") {

@@ -159,12 +159,12 @@ TEST_CASE("the paper's table says how many placements were sampled, on each netw
     return made;
   };
   const std::vector<PaperRow> rows = {row("a", 480, 3000), row("b", 600, 2000)};
-  const std::string table = paper_table(rows, false), csv = paper_csv(rows);
+  const std::string table = paper_table(rows), csv = paper_csv(rows);
   CHECK_MESSAGE(table.find("trained 480 to 600") != std::string::npos, table);
   CHECK_MESSAGE(table.find("3.0 (750.00) after 7") != std::string::npos, table);
   CHECK_MESSAGE(csv.find("a,2,trained 480,3000,") != std::string::npos, csv);
   CHECK_MESSAGE(csv.find("b,2,trained 600,2000,") != std::string::npos, csv);
-  CHECK(paper_table({rows.data(), 1}, false).find("trained 480 ") != std::string::npos);
+  CHECK(paper_table({rows.data(), 1}).find("trained 480 ") != std::string::npos);
 }
 
 TEST_CASE("all baselines are graded with the makespans that their placements have") {
@@ -330,7 +330,7 @@ TEST_CASE("how many evaluations a way took is left open where nobody counted the
     g.outcomes.push_back({{Approach::kTimedSearch, "", 50}, 100, 50, std::nullopt});
   }
   graded[1].outcomes[1].evaluations.reset();  // of one problem alone it is known: 10
-  const std::string table = report_table(graded, false), csv = report_csv(graded);
+  const std::string table = report_table(graded), csv = report_csv(graded);
   const auto row = [&](const std::string& label) {
     const std::string from = table.substr(table.find("\n" + label) + 1);
     return from.substr(0, from.find('\n'));
@@ -344,7 +344,7 @@ TEST_CASE("how many evaluations a way took is left open where nobody counted the
 TEST_CASE("reports hold the geometric means and the distribution") {
   const std::vector<Graded> graded = {made_up("a", 121, 100), made_up("a", 100, 100),
                                       made_up("b", 100, 150)};
-  const std::string table = report_table(graded, false);
+  const std::string table = report_table(graded);
   CHECK(table.find("1.100") != std::string::npos);
   CHECK(table.find("1.500") != std::string::npos);
   const std::vector<Way> ways = {kAutoAlone, kPasses};

@@ -44,6 +44,20 @@ TEST_CASE("of like devices one of 2 to 4 is left out, and of more those beyond a
   CHECK(sizes_searched(9) == 6);  // 9, 8, 4, 3, 2, 1
 }
 
+TEST_CASE("all sets from one on lose devices; where sizes have many combinations, the largest") {
+  const auto sets = [](const std::vector<size_t>& sizes) {
+    std::vector<std::vector<uint32_t>> all;
+    for (const size_t size : sizes) all.emplace_back(size);
+    return all;
+  };
+  using Lessened = std::vector<size_t>;
+  CHECK(sets_to_lessen(sets({2, 1, 3, 2}), 0) == Lessened{0, 2, 3});
+  CHECK(sets_to_lessen(sets({2, 1, 3, 2}), 2) == Lessened{2, 3});
+  CHECK(sets_to_lessen(sets({1, 1}), 0).empty());
+  CHECK(sets_to_lessen(sets({4, 4, 2}), 2) == Lessened{0});
+  CHECK(sets_to_lessen(sets({4, 4, 2, 8}), 0) == Lessened{3});  // behind the first too many
+}
+
 TEST_CASE("a device that a rule tells apart is in no set of like ones") {
   Rules rules;
   rules.pins = {{.node = 1, .device = 3}};

@@ -177,13 +177,13 @@ TEST_CASE("that one run at a time would serve more than any pipeline is named") 
   topology.devices[1].kind = "b";
   const test::Instance instance = test::build_instance(graph, topology, for_throughput());
   REQUIRE(instance.problem);
-  Stop watched;
-  const Result<PlaceResult> placed = place_auto(*instance.problem, {.stop = &watched});
+  PlacingProgress progress;
+  const Result<PlaceResult> placed = place_auto(*instance.problem, {.progress = &progress});
   REQUIRE(placed.ok());
   CHECK(placed->proved);
   CHECK(placed->timeline.bottleneck_us == 86);
   CHECK(placed->sequential_us == 46);
-  CHECK(watched.progress().best_us == 86);  // to who watches
+  CHECK(progress.best_us == 86);  // to who watches
 }
 
 // 31 nodes of 10 bytes that hand on 30; the first also makes 100 bytes that nobody reads. Whoever

@@ -88,6 +88,30 @@ TEST_CASE(
   CHECK(place(*staged.problem, "single", {})->timeline.makespan_us == 201);
 }
 
+TEST_CASE("who watches is told of no evaluations but those that the budget is for") {
+  WorkloadOptions shape;
+  shape.nodes = 40;
+  const test::Instance instance =
+      test::build_instance(generated("layered", shape), test::equal_devices(4));
+  REQUIRE(instance.problem);
+  for (const std::string_view method : {"auto", "anneal", "iterate"}) {
+    CAPTURE(method);
+    PlacingProgress progress;
+    MethodOptions options{.progress = &progress};
+    const PlaceOutcome brief = place(*instance.problem, method, options);
+    REQUIRE(brief.ok());
+    CHECK((progress.evaluations > 0) == (method == "anneal"));  // which has a budget of its own
+    CHECK(progress.best_us == brief->best.score.objective_us);
+    options.budget.evaluations = 100;
+    progress = {};
+    const PlaceOutcome placed = place(*instance.problem, method, options);
+    REQUIRE(placed.ok());
+    CHECK((progress.evaluations > 0) == (method != "iterate"));
+    CHECK(progress.evaluations < 101);  // the last may end beyond
+    CHECK(progress.best_us == placed->best.score.objective_us);
+  }
+}
+
 TEST_CASE("the C header names every way to place") {
   std::ifstream file(PLACETO_SOURCE_DIR "/runtime/include/placeto/placeto.h");
   std::stringstream text;

@@ -145,12 +145,12 @@ TEST_CASE("auto makes room on the fast device for what takes longest") {
   topology.devices[1].kind = "cpu";
   const test::Instance instance = test::build_instance(graph, topology);
   REQUIRE(instance.problem);
-  Stop watched;
-  const Result<PlaceResult> placed = place_auto(*instance.problem, {.stop = &watched});
+  PlacingProgress progress;
+  const Result<PlaceResult> placed = place_auto(*instance.problem, {.progress = &progress});
   REQUIRE(placed.ok());
   CHECK(placed->best.score.objective_us < 1.25 * (30 * 100 + 30 * 20));
   // Who watches is told of nothing that does not fit.
-  CHECK(watched.progress().best_us == placed->best.score.objective_us);
+  CHECK(progress.best_us == placed->best.score.objective_us);
 }
 
 }  // namespace placeto

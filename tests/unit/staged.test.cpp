@@ -239,7 +239,7 @@ TEST_CASE("a score below its cutoff is exact, and none above it comes back below
     const double us = exact.objective_us, infinity = std::numeric_limits<double>::infinity();
     for (const double cutoff : {0.5 * us, 0.999 * us, std::nextafter(us, 0), us,
                                 std::nextafter(us, infinity), 1.1 * us}) {
-      for (const Score& score : {evaluator.evaluate(assignment, cutoff),
+      for (const Score& score : {evaluator.evaluate(assignment, {}, cutoff),
                                  evaluator.evaluate(assignment, division, cutoff)}) {
         if (exact.objective_us < cutoff) {
           CHECK(score == exact);

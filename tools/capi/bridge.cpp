@@ -11,17 +11,17 @@ namespace placeto::capi {
 namespace {
 
 template <class Handle, class Spec>
-Outcome decode(const Handle* from,
-               placeto_status (*encode)(const Handle*, void*, size_t, size_t*, placeto_error*)
-                   PLACETO_NOEXCEPT,
-               Result<Spec> (*parse)(std::span<const uint8_t>, const Limits&), Spec& to) {
+Status decode(const Handle* from,
+              placeto_status (*encode)(const Handle*, void*, size_t, size_t*, placeto_error*)
+                  PLACETO_NOEXCEPT,
+              Result<Spec> (*parse)(std::span<const uint8_t>, const Limits&), Spec& to) {
   placeto_error error;
   size_t size = 0;
-  if (const auto s = encode(from, nullptr, 0, &size, &error); s != PLACETO_OK)
-    return {s, error.message};
+  if (Status s = status_of(encode(from, nullptr, 0, &size, &error), error); !s.ok()) return s;
   std::vector<uint8_t> bytes(size);
-  const auto status = encode(from, bytes.data(), size, &size, &error);
-  if (status != PLACETO_OK) return {status, error.message};
+  if (Status s = status_of(encode(from, bytes.data(), size, &size, &error), error); !s.ok()) {
+    return s;
+  }
   Result<Spec> spec = parse(bytes, kNoLimits);
   if (!spec.ok()) return spec.status();
   to = *std::move(spec);
@@ -43,34 +43,34 @@ placeto_limits of_any_length(const placeto_limits* limits) {
 
 }  // namespace
 
-Outcome hand_out(const GraphSpec& spec, const placeto_limits* limits, placeto_graph** graph) {
+Status hand_out(const GraphSpec& spec, const placeto_limits* limits, placeto_graph** graph) {
   const Result<std::vector<uint8_t>> bytes = encode_graph(spec);
   if (!bytes.ok()) return bytes.status();
   const placeto_limits any = of_any_length(limits);
   placeto_error error;
-  return outcome_of(placeto_graph_load_memory(bytes->data(), bytes->size(), &any, graph, &error),
-                    error);
+  return status_of(placeto_graph_load_memory(bytes->data(), bytes->size(), &any, graph, &error),
+                   error);
 }
 
-Outcome hand_out(const TopologySpec& spec, const placeto_limits* limits,
-                 placeto_topology** topology) {
+Status hand_out(const TopologySpec& spec, const placeto_limits* limits,
+                placeto_topology** topology) {
   const Result<std::vector<uint8_t>> bytes = encode_topology(spec);
   if (!bytes.ok()) return bytes.status();
   const placeto_limits any = of_any_length(limits);
   placeto_error error;
-  return outcome_of(
+  return status_of(
       placeto_topology_load_memory(bytes->data(), bytes->size(), &any, topology, &error), error);
 }
 
-Outcome take_in(const placeto_graph* from, GraphSpec& to) {
+Status take_in(const placeto_graph* from, GraphSpec& to) {
   return decode(from, placeto_graph_encode, decode_graph, to);
 }
 
-Outcome take_in(const placeto_topology* from, TopologySpec& to) {
+Status take_in(const placeto_topology* from, TopologySpec& to) {
   return decode(from, placeto_topology_encode, decode_topology, to);
 }
 
-Outcome take_in(const placeto_placement* from, PlacementSpec& to) {
+Status take_in(const placeto_placement* from, PlacementSpec& to) {
   return decode(from, placeto_placement_encode, decode_placement, to);
 }
 

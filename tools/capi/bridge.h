@@ -13,17 +13,17 @@
 namespace placeto::capi {
 
 // A status that a function of placeto.h returned, with what it said.
-inline Outcome outcome_of(placeto_status status, const placeto_error& error) {
-  return status == PLACETO_OK ? Outcome() : Outcome(status, error.message);
+inline Status status_of(placeto_status status, const placeto_error& error) {
+  return status == PLACETO_OK ? Status() : Status(static_cast<StatusCode>(status), error.message);
 }
 
-Outcome hand_out(const GraphSpec& spec, const placeto_limits* limits, placeto_graph** graph);
-Outcome hand_out(const TopologySpec& spec, const placeto_limits* limits,
-                 placeto_topology** topology);
+Status hand_out(const GraphSpec& spec, const placeto_limits* limits, placeto_graph** graph);
+Status hand_out(const TopologySpec& spec, const placeto_limits* limits,
+                placeto_topology** topology);
 
-Outcome take_in(const placeto_graph* from, GraphSpec& to);
-Outcome take_in(const placeto_topology* from, TopologySpec& to);
-Outcome take_in(const placeto_placement* from, PlacementSpec& to);
+Status take_in(const placeto_graph* from, GraphSpec& to);
+Status take_in(const placeto_topology* from, TopologySpec& to);
+Status take_in(const placeto_placement* from, PlacementSpec& to);
 
 // Where tools read standard input, this library reads a file of that name.
 inline std::string file_name(const char* path) {

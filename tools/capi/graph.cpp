@@ -20,8 +20,8 @@ void tell_unknown(const ImportReport& report, const Options& options) {
   }
 }
 
-Outcome hand_out_model(Result<ImportedGraph> imported, const Options& options,
-                       placeto_graph** graph) {
+Status hand_out_model(Result<ImportedGraph> imported, const Options& options,
+                      placeto_graph** graph) {
   if (!imported.ok()) return imported.status();
   const auto profiles = add_costs(options.costs, imported->outputs, imported->spec);
   if (!profiles.ok()) return profiles.status();
@@ -32,7 +32,7 @@ Outcome hand_out_model(Result<ImportedGraph> imported, const Options& options,
   return capi::hand_out(imported->spec, options.limits, graph);
 }
 
-Outcome hand_out_graph(const Result<Graph>& read, const Options& options, placeto_graph** graph) {
+Status hand_out_graph(const Result<Graph>& read, const Options& options, placeto_graph** graph) {
   if (!read.ok()) return read.status();
   return capi::hand_out(read->spec(), options.limits, graph);
 }
@@ -42,10 +42,10 @@ Outcome hand_out_graph(const Result<Graph>& read, const Options& options, placet
 placeto_status placeto_onnx_load_graph(const char* path, const placeto_onnx_options* options,
                                        placeto_graph** graph, placeto_error* error) noexcept {
   if (graph != nullptr) *graph = nullptr;
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_not_null({{path, "path"}, {graph, "graph"}}); !o.ok()) return o;
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_not_null({{path, "path"}, {graph, "graph"}}); !s.ok()) return s;
     Options given;
-    if (Outcome o = read_options(options, given); !o.ok()) return o;
+    if (Status s = read_options(options, given); !s.ok()) return s;
     const std::string name = file_name(path);
     if (!is_onnx_file(name)) {
       return hand_out_graph(read_graph(name, given.import.limits), given, graph);
@@ -59,10 +59,10 @@ placeto_status placeto_onnx_load_graph_memory(const void* bytes, size_t size, co
                                               placeto_graph** graph,
                                               placeto_error* error) noexcept {
   if (graph != nullptr) *graph = nullptr;
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_not_null({{bytes, "bytes"}, {graph, "graph"}}); !o.ok()) return o;
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_not_null({{bytes, "bytes"}, {graph, "graph"}}); !s.ok()) return s;
     Options given;
-    if (Outcome o = read_options(options, given); !o.ok()) return o;
+    if (Status s = read_options(options, given); !s.ok()) return s;
     const std::span<const uint8_t> content = as_bytes(bytes, size);
     const std::string title = name == nullptr ? "model" : name;
     if (is_onnx(content)) {
@@ -76,10 +76,10 @@ placeto_status placeto_onnx_load_graph_memory(const void* bytes, size_t size, co
 placeto_status placeto_onnx_placement_json(const placeto_placement* placement, void* buffer,
                                            size_t capacity, size_t* size,
                                            placeto_error* error) noexcept {
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_not_null({{placement, "placement"}, {size, "size"}}); !o.ok()) return o;
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_not_null({{placement, "placement"}, {size, "size"}}); !s.ok()) return s;
     PlacementSpec spec;
-    if (Outcome o = take_in(placement, spec); !o.ok()) return o;
+    if (Status s = take_in(placement, spec); !s.ok()) return s;
     const Result<std::string> text = to_json(spec);
     if (!text.ok()) return text.status();
     return copy_out(as_bytes(text->data(), text->size()), buffer, capacity, size);
@@ -89,17 +89,17 @@ placeto_status placeto_onnx_placement_json(const placeto_placement* placement, v
 placeto_status placeto_onnx_write_stages(const char* model, const placeto_onnx_options* options,
                                          const placeto_placement* placement, int32_t stages,
                                          const char* directory, placeto_error* error) noexcept {
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o =
+  return guarded(error, [&]() -> Status {
+    if (Status s =
             check_not_null({{model, "model"}, {placement, "placement"}, {directory, "directory"}});
-        !o.ok()) {
-      return o;
+        !s.ok()) {
+      return s;
     }
-    if (Outcome o = check_choice("stages", stages, 4); !o.ok()) return o;
+    if (Status s = check_choice("stages", stages, 4); !s.ok()) return s;
     Options given;
-    if (Outcome o = read_options(options, given); !o.ok()) return o;
+    if (Status s = read_options(options, given); !s.ok()) return s;
     PlacementSpec spec;
-    if (Outcome o = take_in(placement, spec); !o.ok()) return o;
+    if (Status s = take_in(placement, spec); !s.ok()) return s;
     const std::string path = file_name(model);
     const Result<Placed> placed = placed_model(path, spec, given.import.settings);
     if (!placed.ok()) return placed.status();

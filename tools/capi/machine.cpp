@@ -42,8 +42,8 @@ Result<Topology> read_machine(const std::string& path, const Limits& limits) {
   return Status::io("no such file, and no built-in topology, expected one of " + names).at(path);
 }
 
-Outcome hand_out_machine(const Result<Topology>& read, const placeto_limits* limits,
-                         placeto_topology** topology) {
+Status hand_out_machine(const Result<Topology>& read, const placeto_limits* limits,
+                        placeto_topology** topology) {
   if (!read.ok()) return read.status();
   return hand_out(read->spec(), limits, topology);
 }
@@ -64,10 +64,10 @@ placeto_status placeto_onnx_load_topology(const char* path, const placeto_limits
                                           placeto_topology** topology,
                                           placeto_error* error) noexcept {
   if (topology != nullptr) *topology = nullptr;
-  return guarded(error, [&]() -> Outcome {
+  return guarded(error, [&]() -> Status {
     Limits bounds;
-    if (Outcome o = check_not_null({{path, "path"}, {topology, "topology"}}); !o.ok()) return o;
-    if (Outcome o = read_limits(limits, bounds); !o.ok()) return o;
+    if (Status s = check_not_null({{path, "path"}, {topology, "topology"}}); !s.ok()) return s;
+    if (Status s = read_limits(limits, bounds); !s.ok()) return s;
     return hand_out_machine(read_machine(file_name(path), bounds), limits, topology);
   });
 }
@@ -77,10 +77,10 @@ placeto_status placeto_onnx_load_topology_memory(const void* bytes, size_t size,
                                                  placeto_topology** topology,
                                                  placeto_error* error) noexcept {
   if (topology != nullptr) *topology = nullptr;
-  return guarded(error, [&]() -> Outcome {
+  return guarded(error, [&]() -> Status {
     Limits bounds;
-    if (Outcome o = check_not_null({{bytes, "bytes"}, {topology, "topology"}}); !o.ok()) return o;
-    if (Outcome o = read_limits(limits, bounds); !o.ok()) return o;
+    if (Status s = check_not_null({{bytes, "bytes"}, {topology, "topology"}}); !s.ok()) return s;
+    if (Status s = read_limits(limits, bounds); !s.ok()) return s;
     const std::span<const uint8_t> content = as_bytes(bytes, size);
     return hand_out_machine(parse_topology({content.begin(), content.end()}, "topology", bounds),
                             limits, topology);
@@ -89,22 +89,22 @@ placeto_status placeto_onnx_load_topology_memory(const void* bytes, size_t size,
 
 placeto_status placeto_onnx_default_policy(placeto_policy** policy, placeto_error* error) noexcept {
   if (policy != nullptr) *policy = nullptr;
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_not_null({{policy, "policy"}}); !o.ok()) return o;
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_not_null({{policy, "policy"}}); !s.ok()) return s;
     const std::span<const uint8_t> bytes = shipped::default_policy();
     if (bytes.empty()) return invalid({"this build has no default policy"});
     placeto_error why;
-    return outcome_of(placeto_policy_load_memory(bytes.data(), bytes.size(), PLACETO_BYTES_COPY,
-                                                 nullptr, policy, &why),
-                      why);
+    return status_of(placeto_policy_load_memory(bytes.data(), bytes.size(), PLACETO_BYTES_COPY,
+                                                nullptr, policy, &why),
+                     why);
   });
 }
 
 placeto_status placeto_onnx_engine_load(const char* path, placeto_onnx_engine** engine,
                                         placeto_error* error) noexcept {
   if (engine != nullptr) *engine = nullptr;
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_not_null({{path, "path"}, {engine, "engine"}}); !o.ok()) return o;
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_not_null({{path, "path"}, {engine, "engine"}}); !s.ok()) return s;
     Result<EngineDescription> description = EngineDescription::load(file_name(path));
     if (!description.ok()) return description.status();
     *engine = new placeto_onnx_engine{*std::move(description)};
@@ -121,14 +121,14 @@ placeto_status placeto_onnx_engine_topology(const placeto_onnx_engine* engine,
                                             placeto_topology** changed,
                                             placeto_error* error) noexcept {
   if (changed != nullptr) *changed = nullptr;
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o =
+  return guarded(error, [&]() -> Status {
+    if (Status s =
             check_not_null({{engine, "engine"}, {topology, "topology"}, {changed, "changed"}});
-        !o.ok()) {
-      return o;
+        !s.ok()) {
+      return s;
     }
     TopologySpec spec;
-    if (Outcome o = take_in(topology, spec); !o.ok()) return o;
+    if (Status s = take_in(topology, spec); !s.ok()) return s;
     engine->description.change(spec);
     placeto_limits limits;  // it was accepted once
     placeto_default_limits(&limits, sizeof limits);
@@ -143,19 +143,19 @@ placeto_status placeto_onnx_engine_rules(
     const char* const* providers, size_t provider_count, placeto_onnx_note_function on_note,
     void* note_context, placeto_onnx_rules** rules, placeto_error* error) noexcept {
   if (rules != nullptr) *rules = nullptr;
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_not_null(
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_not_null(
             {{engine, "engine"}, {graph, "graph"}, {topology, "topology"}, {rules, "rules"}});
-        !o.ok()) {
-      return o;
+        !s.ok()) {
+      return s;
     }
     std::vector<std::string> wishes;
     EngineNotes notes;
-    if (Outcome o = read_texts("providers", providers, provider_count, wishes); !o.ok()) return o;
+    if (Status s = read_texts("providers", providers, provider_count, wishes); !s.ok()) return s;
     GraphSpec nodes;
     TopologySpec devices;
-    if (Outcome o = take_in(graph, nodes); !o.ok()) return o;
-    if (Outcome o = take_in(topology, devices); !o.ok()) return o;
+    if (Status s = take_in(graph, nodes); !s.ok()) return s;
+    if (Status s = take_in(topology, devices); !s.ok()) return s;
     const Result<Graph> g = Graph::build(std::move(nodes), kNoLimits);
     if (!g.ok()) return g.status();
     const Result<Topology> t = Topology::build(std::move(devices), kNoLimits);
@@ -185,14 +185,14 @@ void placeto_onnx_rules_free(placeto_onnx_rules* rules) noexcept {
 
 placeto_status placeto_onnx_rules_add(placeto_onnx_rules* rules, placeto_options* options,
                                       placeto_error* error) noexcept {
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_not_null({{rules, "rules"}, {options, "options"}}); !o.ok()) return o;
-    if (Outcome o = check_size("placeto_options", *options); !o.ok()) return o;
-    if (Outcome o = check_list("forbids", options->forbids, options->forbid_count); !o.ok()) {
-      return o;
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_not_null({{rules, "rules"}, {options, "options"}}); !s.ok()) return s;
+    if (Status s = check_size("placeto_options", *options); !s.ok()) return s;
+    if (Status s = check_list("forbids", options->forbids, options->forbid_count); !s.ok()) {
+      return s;
     }
-    if (Outcome o = check_list("colocate", options->colocate, options->colocate_count); !o.ok()) {
-      return o;
+    if (Status s = check_list("colocate", options->colocate, options->colocate_count); !s.ok()) {
+      return s;
     }
     const std::lock_guard<std::mutex> lock(rules->mutex);
     const auto& forbids =

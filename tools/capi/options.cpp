@@ -5,10 +5,10 @@ namespace {
 
 // Texts of a list, each parsed.
 template <class Setting>
-Outcome read_settings(const char* name, const char* const* from, size_t count,
-                      Result<Setting> (*parse)(const std::string&), std::vector<Setting>& to) {
+Status read_settings(const char* name, const char* const* from, size_t count,
+                     Result<Setting> (*parse)(const std::string&), std::vector<Setting>& to) {
   std::vector<std::string> texts;
-  if (Outcome o = read_texts(name, from, count, texts); !o.ok()) return o;
+  if (Status s = read_texts(name, from, count, texts); !s.ok()) return s;
   for (const std::string& text : texts) {
     Result<Setting> setting = parse(text);
     if (!setting.ok()) return setting.status();
@@ -19,37 +19,35 @@ Outcome read_settings(const char* name, const char* const* from, size_t count,
 
 }  // namespace
 
-Outcome read_options(const placeto_onnx_options* from, Options& to) {
+Status read_options(const placeto_onnx_options* from, Options& to) {
   if (from == nullptr) return {};
   placeto_onnx_options o = {};
-  Outcome outcome = read_struct("placeto_onnx_options", from, o);
-  if (outcome.ok()) outcome = read_limits(o.limits, to.import.limits);
+  Status status = read_struct("placeto_onnx_options", from, o);
+  if (status.ok()) status = read_limits(o.limits, to.import.limits);
   ModelSettings& settings = to.import.settings;
-  if (outcome.ok()) {
-    outcome = read_settings("dims", o.dims, o.dim_count, parse_dim_setting, settings.dims);
+  if (status.ok()) {
+    status = read_settings("dims", o.dims, o.dim_count, parse_dim_setting, settings.dims);
   }
-  if (outcome.ok()) {
-    outcome =
-        read_settings("values", o.values, o.value_count, parse_input_setting, settings.inputs);
+  if (status.ok()) {
+    status = read_settings("values", o.values, o.value_count, parse_input_setting, settings.inputs);
   }
-  if (outcome.ok()) {
-    outcome =
-        read_settings("shapes", o.shapes, o.shape_count, parse_shape_setting, settings.shapes);
+  if (status.ok()) {
+    status = read_settings("shapes", o.shapes, o.shape_count, parse_shape_setting, settings.shapes);
   }
   CostSources& costs = to.costs;
-  if (outcome.ok()) outcome = read_texts("profiles", o.profiles, o.profile_count, costs.profiles);
-  if (outcome.ok()) outcome = read_texts("tables", o.tables, o.table_count, costs.tables);
-  if (outcome.ok()) {
-    outcome = read_texts("efficiencies", o.efficiencies, o.efficiency_count, costs.efficiencies);
+  if (status.ok()) status = read_texts("profiles", o.profiles, o.profile_count, costs.profiles);
+  if (status.ok()) status = read_texts("tables", o.tables, o.table_count, costs.tables);
+  if (status.ok()) {
+    status = read_texts("efficiencies", o.efficiencies, o.efficiency_count, costs.efficiencies);
   }
-  if (outcome.ok()) outcome = check_choice("copy_shared", o.copy_shared, 2);
-  if (outcome.ok()) outcome = check_choice("tear_patterns", o.tear_patterns, 2);
+  if (status.ok()) status = check_choice("copy_shared", o.copy_shared, 2);
+  if (status.ok()) status = check_choice("tear_patterns", o.tear_patterns, 2);
   to.import.copy_shared = o.copy_shared != 0;
   if (o.tear_patterns != 0) to.import.patterns = {};
   to.limits = o.limits;
   to.on_note = o.on_note;
   to.note_context = o.note_context;
-  return outcome;
+  return status;
 }
 
 }  // namespace placeto::capi

@@ -23,6 +23,6 @@ struct Options {
 };
 
 // NULL means the defaults.
-Outcome read_options(const placeto_onnx_options* from, Options& to);
+Status read_options(const placeto_onnx_options* from, Options& to);
 
 }  // namespace placeto::capi

@@ -116,7 +116,7 @@ std::string share(const FitError& error) {
   return error.nodes == 0 ? "" : fmt::format("{:.0f}%", 100 * error.within_two);
 }
 
-std::string report(const std::vector<Row>& rows, bool color) {
+std::string report(const std::vector<Row>& rows) {
   Table table({{"graph", Align::kLeft},
                {"measured", Align::kRight},
                {"before", Align::kRight},
@@ -134,7 +134,7 @@ std::string report(const std::vector<Row>& rows, bool color) {
                    share(row.after), ratio(row.left_out), factor(row.left_out),
                    share(row.left_out)});
   }
-  return table.render(color) +
+  return table.render() +
          "\nbefore: the rule without a file; fitted: to all graphs; left out: to all but this one."
          "\nEach: predicted over measured total; median factor between a node's prediction and its"
          "\nmeasurement; share of nodes within a factor of 2.\n";
@@ -183,7 +183,7 @@ void run_calibrate(const CalibrateOptions& options) {
   if (options.common.json) {
     print_json(describe(rows, fitted, options.out));
   } else {
-    print(report(rows, options.common.color()));
+    print(report(rows));
   }
   write_text(options.out, efficiencies_to_json(fitted));
 }

@@ -175,16 +175,16 @@ std::vector<CandidateRow> candidate_rows(const Problem& problem, const PlaceResu
 
 // The most detailed of three that is not too wide, for the terminal or, in a file, for people.
 std::string candidate_table(const Problem& problem, const LowerBounds& bounds,
-                            std::span<const CandidateRow> every_row, bool color) {
+                            std::span<const CandidateRow> every_row) {
   constexpr size_t kMostColumns = 8;
   const size_t terminal = output_columns();
   const std::vector<CandidateRow> rows = folded(problem, every_row);
   for (const Columns& columns : {every_device(problem), equal_devices(problem)}) {
     if (columns.size() > kMostColumns) continue;
     const Table table = table_with(problem, bounds, rows, columns);
-    if (terminal == 0 || table.width() <= terminal) return table.render(color);
+    if (terminal == 0 || table.width() <= terminal) return table.render();
   }
-  return table_with(problem, bounds, rows, all_devices(problem)).render(color);
+  return table_with(problem, bounds, rows, all_devices(problem)).render();
 }
 
 }  // namespace placeto::cli

@@ -22,6 +22,6 @@ std::string memory_cell(uint64_t bytes, uint64_t limit);
 // One line per row, of equal devices one for all: makespan, ratio to the lower bound, memory per
 // device, whether it fits.
 std::string candidate_table(const Problem& problem, const LowerBounds& bounds,
-                            std::span<const CandidateRow> rows, bool color);
+                            std::span<const CandidateRow> rows);
 
 }  // namespace placeto::cli

@@ -6,7 +6,6 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -33,6 +32,7 @@ ExitStatus exit_status(const Status& status, ExitStatus io) {
       return io;
     case StatusCode::kInternal:
     case StatusCode::kOutOfMemory:
+    case StatusCode::kBufferTooSmall:
       return kInternalError;
   }
   return kInternalError;
@@ -47,15 +47,13 @@ const char* status_word(const Status& status) {
   return status.code() == StatusCode::kStopped ? "stopped" : nullptr;
 }
 
-bool Common::color() const {
-  const char* wish = std::getenv("NO_COLOR");  // no-color.org: set to anything but nothing
-  const bool unwanted = no_color || (wish != nullptr && wish[0] != '\0');
-  return !json && !unwanted && isatty(STDOUT_FILENO) == 1;
-}
-
 void add_common(Command& command, Common& common) {
   command.flag("--json", common.json, "Print one JSON object and nothing else");
-  command.flag("--no-color", common.no_color, "Plain text even on a terminal, as with NO_COLOR");
+  command.custom("--no-color", "", "Plain text even on a terminal, as with NO_COLOR",
+                 [](const std::string&) {
+                   set_output_color(false);
+                   return std::string();
+                 });
 }
 
 void take_standard_output() {

@@ -53,8 +53,6 @@ T require(Result<T> result, ExitStatus io = kBadInputFile) {
 // Options every subcommand has.
 struct Common {
   bool json = false;
-  bool no_color = false;
-  bool color() const;  // standard output is a terminal and colour is wanted
 };
 void add_common(Command& command, Common& common);
 

@@ -207,7 +207,7 @@ Json describe(const CompareOptions& options, const std::vector<Case>& cases) {
   return object;
 }
 
-std::string summarize(const CompareOptions& options, const Case& c, bool color) {
+std::string summarize(const CompareOptions& options, const Case& c) {
   Table table({{"", Align::kLeft},
                {"method", Align::kLeft},
                {"makespan", Align::kRight},
@@ -230,12 +230,12 @@ std::string summarize(const CompareOptions& options, const Case& c, bool color) 
                    o.chosen == o.method ? "" : o.chosen},
                   best ? Emphasis::kGood : Emphasis::kNone);
   }
-  return c.heading + table.render(color) + c.lacks + "\n";
+  return c.heading + table.render() + c.lacks + "\n";
 }
 
-std::string summarize(const CompareOptions& options, const std::vector<Case>& cases, bool color) {
+std::string summarize(const CompareOptions& options, const std::vector<Case>& cases) {
   std::string text;
-  for (const Case& c : cases) text += summarize(options, c, color);
+  for (const Case& c : cases) text += summarize(options, c);
   Table table({{"method", Align::kLeft},
                {"mean / best", Align::kRight},
                {"worst / best", Align::kRight},
@@ -249,7 +249,7 @@ std::string summarize(const CompareOptions& options, const std::vector<Case>& ca
                    fmt::format("{} of {}", mean[m].feasible, cases.size())});
   }
   return text + fmt::format("Over {} (geometric mean):\n", plural(cases.size(), "case")) +
-         table.render(color);
+         table.render();
 }
 
 void run_compare(CompareOptions options) {
@@ -295,7 +295,7 @@ void run_compare(CompareOptions options) {
     object["note"] = cut_short;
     print_json(object);
   } else {
-    print(summarize(options, cases, options.common.color()));
+    print(summarize(options, cases));
   }
   if (cut_short.empty()) return;
   print_due();

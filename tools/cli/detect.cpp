@@ -43,7 +43,7 @@ std::string rate(double value, Source source) {
   return value > 0 ? fmt::format("{} ({})", format_si(value), text_of(source)) : "-";
 }
 
-std::string machine_table(const TopologySpec& machine, bool color) {
+std::string machine_table(const TopologySpec& machine) {
   Table table({{"device"},
                {"memory", Align::kRight},
                {"flop/s", Align::kRight},
@@ -59,10 +59,9 @@ std::string machine_table(const TopologySpec& machine, bool color) {
                    d.cut_bytes_per_us > 0 ? format_si(d.cut_bytes_per_us) : "-",
                    text_of(d.prices_source)});
   }
-  return table.render(color) +
-         fitted(fmt::format("between devices: {} after the end of a stage ({})\n",
-                            format_us(machine.default_link.latency_us),
-                            text_of(machine.default_link.source)));
+  return table.render() + fitted(fmt::format("between devices: {} after the end of a stage ({})\n",
+                                             format_us(machine.default_link.latency_us),
+                                             text_of(machine.default_link.source)));
 }
 
 // To OUT, with a table on standard output; or the description itself there.
@@ -71,7 +70,7 @@ void deliver(const DetectOptions& options, const TopologySpec& machine) {
   if (options.out.empty() || options.common.json) {
     print_json(require(to_json(machine), kInternalError));
   } else {
-    print(machine_table(machine, options.common.color()));
+    print(machine_table(machine));
   }
   if (!options.out.empty()) write_spec(options.out, machine);
   const std::string mixed = mixed_sources(machine);

@@ -1,6 +1,5 @@
 #include "tools/cli/engine.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -38,8 +37,7 @@ Option& add_recorded_engine(Command& command, std::string& name) {
 }
 
 std::optional<EngineDescription> find_engine(const std::string& path) {
-  const auto names = EngineDescription::names();
-  if (std::find(names.begin(), names.end(), path) == names.end()) {
+  if (!EngineDescription::is_built_in(path)) {
     constexpr uint64_t kMostBytes = 1u << 24;
     const auto bytes = read_file(input_path(path), kMostBytes);
     if (!bytes.ok()) return std::nullopt;  // who reads it as something else says so
@@ -52,8 +50,7 @@ std::optional<EngineDescription> find_engine(const std::string& path) {
 
 Engine::Engine(const EngineOptions& options) : providers_(options.providers) {
   if (options.name.empty()) return;
-  const auto names = EngineDescription::names();
-  const bool built_in = std::find(names.begin(), names.end(), options.name) != names.end();
+  const bool built_in = EngineDescription::is_built_in(options.name);
   Result<EngineDescription> description =
       EngineDescription::load(built_in ? options.name : input_path(options.name));
   std::error_code error;

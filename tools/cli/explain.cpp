@@ -60,7 +60,7 @@ std::vector<ReasonSpec> reasons_of(const Problem& problem, const Candidate& plac
   return reasons;
 }
 
-std::string explanation(const Problem& problem, std::span<const ReasonSpec> reasons, bool color) {
+std::string explanation(const Problem& problem, std::span<const ReasonSpec> reasons) {
   Table table({{"node", Align::kLeft},
                {"op", Align::kLeft},
                {"device", Align::kLeft},
@@ -74,7 +74,7 @@ std::string explanation(const Problem& problem, std::span<const ReasonSpec> reas
                    second_best(problem, reason),
                    has_second(reason) ? format_us(reason.second_cost_us) : "-", change(reason)});
   }
-  return table.render(color);
+  return table.render();
 }
 
 }  // namespace placeto::cli

@@ -23,6 +23,6 @@ std::vector<ReasonSpec> reasons_of(const Problem& problem, const Candidate& plac
                                    std::span<const uint32_t> nodes, Watch* watch);
 
 // The same as a table.
-std::string explanation(const Problem& problem, std::span<const ReasonSpec> reasons, bool color);
+std::string explanation(const Problem& problem, std::span<const ReasonSpec> reasons);
 
 }  // namespace placeto::cli

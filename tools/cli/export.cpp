@@ -252,7 +252,7 @@ void export_split(Job& job) {
     table.add_row({stage.file, stage.device, format_count(stage.nodes), format_count(stage.inputs),
                    format_count(stage.outputs)});
   }
-  print(table.render(options.common.color()));
+  print(table.render());
   if (summary.unused_nodes > 0) {
     print(fmt::format("left out: {} that no output depends on\n",
                       plural(summary.unused_nodes, "node")));

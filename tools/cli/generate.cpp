@@ -97,7 +97,7 @@ void list_workloads(const Common& common) {
     table.add_row({std::string(workload.name), std::string(workload.summary)}, Emphasis::kStrong);
     table.add_row({"", option_summary(workload)}, Emphasis::kFaint);
   }
-  print(table.render(common.color()));
+  print(table.render());
 }
 
 // The whole-number options of the workload as they were used: "batch" -> 32.

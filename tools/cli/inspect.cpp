@@ -48,7 +48,7 @@ void show(const T& value, const Common& common) {
   if (common.json) {
     print_json(describe(value));
   } else {
-    print(summarize(value, common.color()));
+    print(summarize(value));
   }
 }
 

@@ -26,7 +26,7 @@ const char* execution_of(const EngineDescription& engine) {
   return engine.execution() ? name_of(*engine.execution()) : "as the topology says";
 }
 
-std::string price_table(const EngineDescription& engine, bool color) {
+std::string price_table(const EngineDescription& engine) {
   if (engine.prices().empty()) return "";
   Table table({{"kinds", Align::kLeft},
                {"stage", Align::kRight},
@@ -37,10 +37,10 @@ std::string price_table(const EngineDescription& engine, bool color) {
                    format_us(p.stage_us), format_us(p.cut_us),
                    p.cut_bytes_per_us > 0 ? format_si(p.cut_bytes_per_us) : "-"});
   }
-  return "\n" + table.render(color);
+  return "\n" + table.render();
 }
 
-std::string provider_table(const EngineDescription& engine, bool color) {
+std::string provider_table(const EngineDescription& engine) {
   if (engine.providers().empty()) return "";
   Table table({{"provider", Align::kLeft},
                {"domain", Align::kLeft},
@@ -53,7 +53,7 @@ std::string provider_table(const EngineDescription& engine, bool color) {
       table.add_row({name, domain, format_count(counts.all), format_count(counts.bound)});
     }
   }
-  return "\n" + table.render(color);
+  return "\n" + table.render();
 }
 
 }  // namespace
@@ -86,7 +86,7 @@ Json describe(const EngineDescription& engine) {
           {"whole_chains", engine.whole_chains()}};
 }
 
-std::string summarize(const EngineDescription& engine, bool color) {
+std::string summarize(const EngineDescription& engine) {
   Sheet sheet;
   sheet.add("engine", engine.version().empty()
                           ? engine.name()
@@ -100,7 +100,7 @@ std::string summarize(const EngineDescription& engine, bool color) {
                                         plural(engine.whole_operators(), "operator"),
                                         plural(engine.whole_chains(), "chain")));
   }
-  return sheet.render(color) + price_table(engine, color) + provider_table(engine, color);
+  return sheet.render() + price_table(engine) + provider_table(engine);
 }
 
 }  // namespace placeto::cli

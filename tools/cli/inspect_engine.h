@@ -9,6 +9,6 @@
 namespace placeto::cli {
 
 Json describe(const EngineDescription& engine);
-std::string summarize(const EngineDescription& engine, bool color);
+std::string summarize(const EngineDescription& engine);
 
 }  // namespace placeto::cli

@@ -135,7 +135,7 @@ Json describe(const Graph& graph) {
           {"ops", f.ops}};
 }
 
-std::string summarize(const Graph& graph, bool color) {
+std::string summarize(const Graph& graph) {
   const GraphFigures f = measure(graph);
   Sheet sheet;
   sheet.add("graph", graph.name());
@@ -166,7 +166,7 @@ std::string summarize(const Graph& graph, bool color) {
   }
   if (f.typed != 0) sheet.add("input types", "known of " + plural(f.typed, "node"));
   sheet.add("operators", ops_line(f.ops));
-  return sheet.render(color);
+  return sheet.render();
 }
 
 }  // namespace placeto::cli

@@ -9,6 +9,6 @@
 namespace placeto::cli {
 
 Json describe(const Graph& graph);
-std::string summarize(const Graph& graph, bool color);
+std::string summarize(const Graph& graph);
 
 }  // namespace placeto::cli

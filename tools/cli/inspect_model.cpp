@@ -88,7 +88,7 @@ std::string ops_text(const std::map<std::string, uint64_t>& ops) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::string summarize(const ModelGraph& model, bool color) {
+std::string summarize(const ModelGraph& model) {
   const ImportReport& report = model.report;
   const Figures figures = measure(model.spec);
   Table table({{"", Align::kLeft}, {"", Align::kLeft, true}});
@@ -131,7 +131,7 @@ std::string summarize(const ModelGraph& model, bool color) {
                                plural(branch.nodes, "node")));
   }
   add("operators", ops_text(figures.ops));
-  return table.render(color);
+  return table.render();
 }
 
 }  // namespace
@@ -143,7 +143,7 @@ void inspect_model(const std::string& path, ModelOptions options, const Common& 
   if (!has_default) options.dims.push_back("*=1");
   const ModelGraph model = import_model(path, options);
   if (common.json) return print_json(describe(model));
-  print(summarize(model, common.color()));
+  print(summarize(model));
   const std::string unknown = unknown_summary(model.report);
   if (unknown.empty()) return;
   const bool assumed = !has_default && !model.report.symbols.empty();

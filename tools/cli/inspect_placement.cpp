@@ -43,7 +43,7 @@ Json describe(const PlacementSpec& spec) {
           {"dims", spec.dims}};
 }
 
-std::string summarize(const PlacementSpec& spec, bool color) {
+std::string summarize(const PlacementSpec& spec) {
   Sheet sheet;
   sheet.add("placement of", spec.graph);
   sheet.add("on", spec.topology);
@@ -72,7 +72,7 @@ std::string summarize(const PlacementSpec& spec, bool color) {
                      d < spec.peak_memory_bytes.size() ? format_bytes(spec.peak_memory_bytes[d])
                                                        : "(not stated)"});
   }
-  return sheet.render(color) + "\n" + devices.render(color);
+  return sheet.render() + "\n" + devices.render();
 }
 
 }  // namespace placeto::cli

@@ -9,6 +9,6 @@
 namespace placeto::cli {
 
 Json describe(const PlacementSpec& spec);
-std::string summarize(const PlacementSpec& spec, bool color);
+std::string summarize(const PlacementSpec& spec);
 
 }  // namespace placeto::cli

@@ -27,14 +27,13 @@ Json describe(std::span<const PolicyFeature> features) {
   return list;
 }
 
-std::string feature_table(std::span<const PolicyFeature> features, const char* heading,
-                          bool color) {
+std::string feature_table(std::span<const PolicyFeature> features, const char* heading) {
   if (features.empty()) return "";
   Table table({{heading, Align::kLeft}, {"shift", Align::kRight}, {"scale", Align::kRight}});
   for (const PolicyFeature& f : features) {
     table.add_row({f.name, fmt::format("{:.5g}", f.shift), fmt::format("{:.5g}", f.scale)});
   }
-  return "\n" + table.render(color);
+  return "\n" + table.render();
 }
 
 }  // namespace
@@ -68,7 +67,7 @@ Json describe(const Policy& policy) {
             {"config", from.config}}}};
 }
 
-std::string summarize(const Policy& policy, bool color) {
+std::string summarize(const Policy& policy) {
   const PolicyProvenance& from = policy.provenance();
   Table sheet({{"", Align::kLeft}, {"", Align::kLeft, true}});
   sheet.add_row({"policy", std::string(name_of(policy.architecture()))});
@@ -92,8 +91,8 @@ std::string summarize(const Policy& policy, bool color) {
   sheet.add_row({"steps", format_count(from.steps)});
   sheet.add_row({"trainer", from.trainer_version});
   if (!from.date.empty()) sheet.add_row({"date", from.date});
-  return sheet.render(color) + feature_table(policy.node_features(), "node feature", color) +
-         feature_table(policy.pair_features(), "pair feature", color);
+  return sheet.render() + feature_table(policy.node_features(), "node feature") +
+         feature_table(policy.pair_features(), "pair feature");
 }
 
 }  // namespace placeto::cli

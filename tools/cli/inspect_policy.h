@@ -9,6 +9,6 @@
 namespace placeto::cli {
 
 Json describe(const Policy& policy);
-std::string summarize(const Policy& policy, bool color);
+std::string summarize(const Policy& policy);
 
 }  // namespace placeto::cli

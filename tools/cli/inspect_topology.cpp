@@ -71,7 +71,7 @@ std::string sourced(std::string number, Source source) {
   return number;
 }
 
-std::string device_sheet(const TopologySpec& spec, bool color) {
+std::string device_sheet(const TopologySpec& spec) {
   const bool staged = spec.execution == Execution::kStaged;
   std::vector<Table::Column> columns{{"device", Align::kLeft},      {"kind", Align::kLeft},
                                      {"memory", Align::kRight},     {"peak flop/s", Align::kRight},
@@ -103,11 +103,11 @@ std::string device_sheet(const TopologySpec& spec, bool color) {
     devices.add_row(std::move(cells));
     i = last;
   }
-  return devices.render(color);
+  return devices.render();
 }
 
 // Links that are alike share a line, with the first of them.
-std::string link_table(const TopologySpec& spec, bool color) {
+std::string link_table(const TopologySpec& spec) {
   std::vector<std::pair<const LinkSpec*, size_t>> kinds;
   std::map<std::tuple<double, double, double, std::string_view>, size_t> known;  // to its kind
   for (const LinkSpec& l : spec.links) {
@@ -124,7 +124,7 @@ std::string link_table(const TopologySpec& spec, bool color) {
     links.add_row({all + l->from + " to " + l->to, link_text(l->parameters),
                    l->channel.empty() ? "-" : l->channel});
   }
-  return links.render(color);
+  return links.render();
 }
 
 }  // namespace
@@ -167,7 +167,7 @@ Json describe(const Topology& topology) {
           {"warnings", warnings_of(topology)}};
 }
 
-std::string summarize(const Topology& topology, bool color) {
+std::string summarize(const Topology& topology) {
   const TopologySpec& spec = topology.spec();
   Sheet sheet;
   sheet.add("topology", spec.name);
@@ -178,11 +178,11 @@ std::string summarize(const Topology& topology, bool color) {
   if (spec.default_link.bandwidth_bytes_per_us > 0) {
     sheet.add("default link", sourced(link_text(spec.default_link), spec.default_link.source));
   }
-  std::string text = sheet.render(color) + "\n" + device_sheet(spec, color);
-  if (!spec.links.empty()) text += "\n" + link_table(spec, color);
+  std::string text = sheet.render() + "\n" + device_sheet(spec);
+  if (!spec.links.empty()) text += "\n" + link_table(spec);
   for (const Json& warning : warnings_of(topology)) {
     const std::string line = fitted("warning: " + warning.get<std::string>());
-    text += "\n" + emphasized(line, Emphasis::kBad, color) + "\n";
+    text += "\n" + emphasized(line, Emphasis::kBad) + "\n";
   }
   return text;
 }

@@ -9,6 +9,6 @@
 namespace placeto::cli {
 
 Json describe(const Topology& topology);
-std::string summarize(const Topology& topology, bool color);
+std::string summarize(const Topology& topology);
 
 }  // namespace placeto::cli

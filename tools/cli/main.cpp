@@ -67,6 +67,7 @@ static void add_commands(Program& program) {
 
 static void run(const std::vector<std::string>& line) {
   set_output_columns(terminal_columns());
+  set_output_color(terminal_has_color());
   Program program("placeto", "Places the nodes of a computation graph on the devices of a machine.",
                   PLACETO_VERSION_TEXT);
   program.footer(kExamples);

@@ -190,6 +190,7 @@ void add_deadline_option(Command& command, MethodChoice& choice) {
 Result<PlaceResult> run_method(const Problem& problem, const MethodChoice& choice, Watch& watch) {
   MethodChoice bounded = choice;
   bounded.options.stop = &watch.stop();
+  bounded.options.progress = &watch.progress();
   Result<PlaceResult> result = run_within(problem, bounded);
   if (result.ok() && !result->simulated) {  // whoever prints it wants all of it
     result->timeline = Simulator(problem).run(result->best.assignment, result->best.division);

@@ -10,7 +10,7 @@
 namespace placeto::cli {
 
 std::string device_table(const Problem& problem, std::span<const uint32_t> assignment,
-                         const Timeline& timeline, bool color) {
+                         const Timeline& timeline) {
   Table table({{"device", Align::kLeft},
                {"kind", Align::kLeft},
                {"nodes", Align::kRight},
@@ -38,18 +38,12 @@ std::string device_table(const Problem& problem, std::span<const uint32_t> assig
         peak > limit ? Emphasis::kBad : Emphasis::kNone);
     d = last;
   }
-  return table.render(color);
+  return table.render();
 }
 
 std::string device_range(const Topology& topology, uint32_t first, uint32_t last) {
   const std::string name = shortened(topology.device(first).name, 32);
   return first == last ? name : name + " to " + shortened(topology.device(last).name, 32);
-}
-
-std::vector<std::string> device_names(const Topology& topology) {
-  std::vector<std::string> names;
-  for (uint32_t d = 0; d < topology.device_count(); ++d) names.push_back(topology.device(d).name);
-  return names;
 }
 
 std::vector<std::string> channel_names(const Topology& topology) {
@@ -58,15 +52,20 @@ std::vector<std::string> channel_names(const Topology& topology) {
   return names;
 }
 
-std::string stage_table(const Problem& problem, const Timeline& timeline, bool color) {
+static std::vector<uint64_t> nodes_by_stage(const Timeline& timeline) {
+  std::vector<uint64_t> nodes(timeline.stages.size(), 0);
+  for (const uint32_t s : timeline.stage_of) ++nodes[s];
+  return nodes;
+}
+
+std::string stage_table(const Problem& problem, const Timeline& timeline) {
   constexpr size_t kMostRows = 40;
   Table table({{"stage", Align::kRight},
                {"device", Align::kLeft},
                {"nodes", Align::kRight},
                {"starts", Align::kRight},
                {"takes", Align::kRight}});
-  std::vector<uint64_t> nodes(timeline.stages.size(), 0);
-  for (const uint32_t s : timeline.stage_of) ++nodes[s];
+  const std::vector<uint64_t> nodes = nodes_by_stage(timeline);
   for (size_t i = 0; i < timeline.stage_order.size() && i < kMostRows; ++i) {
     const uint32_t s = timeline.stage_order[i];
     const StageSlice& stage = timeline.stages[s];
@@ -74,7 +73,7 @@ std::string stage_table(const Problem& problem, const Timeline& timeline, bool c
                    format_count(nodes[s]), format_us(stage.start_us),
                    format_us(stage.end_us - stage.start_us)});
   }
-  std::string text = table.render(color);
+  std::string text = table.render();
   if (timeline.stages.size() > kMostRows) {
     text += fmt::format("and {} more stages\n", timeline.stages.size() - kMostRows);
   }
@@ -83,8 +82,7 @@ std::string stage_table(const Problem& problem, const Timeline& timeline, bool c
 
 void add_stages(Json& object, const Problem& problem, const Timeline& timeline) {
   if (timeline.stages.empty()) return;
-  std::vector<uint64_t> nodes(timeline.stages.size(), 0);
-  for (const uint32_t s : timeline.stage_of) ++nodes[s];
+  const std::vector<uint64_t> nodes = nodes_by_stage(timeline);
   Json stages = Json::array();
   for (size_t s = 0; s < timeline.stages.size(); ++s) {
     const StageSlice& stage = timeline.stages[s];
@@ -119,8 +117,7 @@ void add_reports(Command& command, Reports& reports) {
 bool reports_fit(const Problem& problem, double left_ms) {
   constexpr uint64_t kSmall = 4'000;
   constexpr double kMostMs = 0.1;  // for a node or an edge
-  const Graph& graph = problem.graph();
-  const uint64_t size = uint64_t{graph.node_count()} + graph.edge_count();
+  const uint64_t size = problem.graph().size();
   return size <= kSmall || kMostMs * static_cast<double>(size) <= left_ms;
 }
 

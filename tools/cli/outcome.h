@@ -18,17 +18,16 @@ namespace placeto::cli {
 
 // One line per device: nodes, busy time, memory.
 std::string device_table(const Problem& problem, std::span<const uint32_t> assignment,
-                         const Timeline& timeline, bool color);
+                         const Timeline& timeline);
 
 // "gpu:0 to gpu:7", or one name.
 std::string device_range(const Topology& topology, uint32_t first, uint32_t last);
 
-// What the entries of lists per device and per channel belong to.
-std::vector<std::string> device_names(const Topology& topology);
+// What the entries of lists per channel belong to.
 std::vector<std::string> channel_names(const Topology& topology);
 
 // One line per stage of a staged run, in the order in which they start.
-std::string stage_table(const Problem& problem, const Timeline& timeline, bool color);
+std::string stage_table(const Problem& problem, const Timeline& timeline);
 // What staged runs have: "stages" (device, nodes, start, end), "stage_of" each node, "stage_order".
 void add_stages(Json& object, const Problem& problem, const Timeline& timeline);
 

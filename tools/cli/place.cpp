@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "runtime/placer/placer.h"
+#include "runtime/placer/steps.h"
 #include "runtime/search/polish.h"
 #include "tools/cli/candidate_table.h"
 #include "tools/cli/commands.h"
@@ -89,7 +90,7 @@ PlacementSpec with_report(PlacementSpec placement, const PlaceResult& result,
 }
 
 std::string summary(const Problem& problem, const PlaceResult& result,
-                    std::span<const CandidateRow> rows, bool color) {
+                    std::span<const CandidateRow> rows) {
   const double bound = result.bounds.best_us();
   std::string text = fmt::format(
       "placed by {}: makespan {}, lower bound {}, took {}\n", printable(result.best.method),
@@ -118,7 +119,7 @@ std::string summary(const Problem& problem, const PlaceResult& result,
                           format_us(result.sequential_us));
     }
   }
-  return heading(problem) + "\n" + candidate_table(problem, result.bounds, rows, color) + "\n" +
+  return heading(problem) + "\n" + candidate_table(problem, result.bounds, rows) + "\n" +
          fitted(text);
 }
 
@@ -177,12 +178,12 @@ std::string why_kept(const PlaceOptions& options, const PlaceResult& result) {
 
 // What else a reader cannot tell from "a search" being no candidate.
 std::string search_in_vain(const MethodChoice& method, const PlaceResult& result) {
-  constexpr std::string_view kBySearching[] = {"search", "proof", "fewer"};
-  const auto by_searching = [&](const Candidate& candidate) {
-    return std::ranges::find(kBySearching, candidate.method) != std::end(kBySearching);
+  const auto found_better = [&](const Step& step) {
+    return step.by_budget &&
+           std::ranges::count(result.candidates, step.name, &Candidate::method) > 0;
   };
   if (!result.searched || result.stopped) return "";
-  if (std::ranges::any_of(result.candidates, by_searching)) return "";
+  if (std::ranges::any_of(auto_steps(), found_better)) return "";
   const Budget& budget = method.options.budget;
   std::string most;
   if (budget.evaluations > 0) most = plural(budget.evaluations, "evaluation");
@@ -302,14 +303,14 @@ void show(const PlaceOptions& options, const Problem& problem, const Found& foun
     print_json(require(to_json(report), kInternalError));
     return;
   }
-  print(summary(problem, found.result, found.rows, options.common.color()));
+  print(summary(problem, found.result, found.rows));
   if (options.explain.empty()) return;
   const std::string& method = found.result.best.method;
   if (const std::string what = what_found(method); !what.empty()) {
     print(fitted(fmt::format("\n{}: {}\n", printable(method), what)));
   }
   if (!may_gain.empty()) print(fitted("\nnote: " + may_gain + "\n"));
-  print("\n" + explanation(problem, found.reasons, options.common.color()));
+  print("\n" + explanation(problem, found.reasons));
 }
 
 void write_files(const PlaceOptions& options, const Problem& problem, const Found& found,

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <system_error>
 
+#include "runtime/cost/rounding.h"
 #include "runtime/graph/text.h"
 #include "tools/cli/common.h"
 
@@ -25,8 +25,7 @@ void take_up_dims(const PlacementSpec& placement, const std::string& file, Model
 // Whoever wrote the placement chose that path: nothing is opened that waits, as a pipe does, or
 // does something when it is opened, as a device may. What is not there has a message of its own.
 static void expect_regular(const std::string& engine) {
-  const auto names = EngineDescription::names();
-  if (std::find(names.begin(), names.end(), engine) != names.end()) return;
+  if (EngineDescription::is_built_in(engine)) return;
   std::error_code error;
   const auto found = std::filesystem::status(engine, error);
   if (!std::filesystem::exists(found) || std::filesystem::is_regular_file(found)) return;
@@ -64,9 +63,9 @@ Assignment assignment_of(const PlacementSpec& placement, const std::string& file
 void note_unlike_recorded(const PlacementSpec& placement, const std::string& file,
                           const Graph& graph, const std::string& given_engine,
                           const ModelOptions& options, double makespan_us) {
-  constexpr double kRounding = 1e-6;
+  constexpr double kAlike = 1e-6;
   const double recorded = placement.makespan_us;
-  const bool is_like = std::abs(makespan_us - recorded) <= kRounding * recorded;
+  const bool is_like = std::abs(makespan_us - recorded) <= kAlike * recorded;
   if (!placement.graph.empty() && placement.graph != graph.name()) {
     return note(fmt::format("note: {} is of graph {}, and this is graph {}", file,
                             in_quotes(placement.graph), in_quotes(graph.name())));
@@ -80,8 +79,8 @@ void note_unlike_recorded(const PlacementSpec& placement, const std::string& fil
 
 RecordedProof proof_of(const PlacementSpec& placement, const Problem& problem,
                        const Timeline& timeline) {
+  // Equal inputs give equal answers everywhere.
   const auto is_recorded = [](double us, double recorded) {
-    constexpr double kRounding = 1e-9;  // equal inputs give equal answers everywhere
     return recorded > 0 && std::abs(us - recorded) <= kRounding * recorded;
   };
   const double bound_us = placement.lower_bound_us;

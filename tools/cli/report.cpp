@@ -144,7 +144,7 @@ std::string sources(std::span<const ReportPlacement> placements) {
 }
 
 std::string summary(const Problem& problem, const LowerBounds& bounds,
-                    std::span<const ReportPlacement> placements, bool color) {
+                    std::span<const ReportPlacement> placements) {
   Table table({{"placement", Align::kLeft},
                {"makespan", Align::kRight},
                {"/ bound", Align::kRight},
@@ -158,7 +158,7 @@ std::string summary(const Problem& problem, const LowerBounds& bounds,
          p.violations.empty() ? "yes" : "no"},
         p.violations.empty() ? Emphasis::kNone : Emphasis::kBad);
   }
-  return heading(problem) + "\n" + table.render(color) + sources(placements);
+  return heading(problem) + "\n" + table.render() + sources(placements);
 }
 
 Json describe(const LowerBounds& bounds, std::span<const ReportPlacement> placements,
@@ -227,7 +227,7 @@ void run_report(ReportOptions& options) {
   if (options.common.json) {
     print_json(describe(bounds, placements, page.size()));
   } else {
-    print(summary(problem, bounds, placements, options.common.color()));
+    print(summary(problem, bounds, placements));
   }
   write_text(options.out, page);
 }

@@ -9,7 +9,7 @@
 
 #include "tools/cli/common.h"
 #include "tools/cli/node_pattern.h"
-#include "tools/cli/outcome.h"
+#include "tools/devices/device_settings.h"
 
 namespace placeto::cli {
 namespace {
@@ -66,7 +66,7 @@ class Resolver {
 
   std::string expected_device(std::string_view device) const {
     constexpr size_t kShown = 8;
-    std::vector<std::string> names = device_names(topology_);
+    std::vector<std::string> names = device_names(topology_.spec()).names;
     const std::string close = suggestion(device, names);
     if (!close.empty()) return close;
     if (names.size() > kShown) names[kShown - 1] = "...", names.resize(kShown);

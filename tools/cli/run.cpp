@@ -370,7 +370,7 @@ void run_run(const RunOptions& options) {
     }
     print_json(report);
   } else {
-    print(text_of_run(outcome, options.common.color()));
+    print(text_of_run(outcome));
   }
   if (!options.report.empty()) {
     const std::string page = run_page(report_of_run(outcome));

@@ -102,14 +102,14 @@ Table stages_of_run(const RunOutcome& run, bool with_handover) {
   return table;
 }
 
-std::string measured_table(const RunOutcome& run, bool color) {
+std::string measured_table(const RunOutcome& run) {
   const Table wide = stages_of_run(run, true);
   const size_t columns = output_columns();
   const bool fits = columns == 0 || wide.width() <= columns;
-  return (fits ? wide : stages_of_run(run, false)).render(color);
+  return (fits ? wide : stages_of_run(run, false)).render();
 }
 
-std::string cut_table(const RunOutcome& run, bool color) {
+std::string cut_table(const RunOutcome& run) {
   if (run.cuts.empty()) return "";
   Table table({{"tensor"},
                {"from", Align::kRight},
@@ -124,7 +124,7 @@ std::string cut_table(const RunOutcome& run, bool color) {
          format_bytes(cut.bytes), format_us(wait_us(run.latency, cut.from, cut.to)),
          predicted.stages.empty() ? "-" : format_us(wait_us(predicted, cut.from, cut.to))});
   }
-  return "\n" + table.render(color);
+  return "\n" + table.render();
 }
 
 // " with batch=1"
@@ -240,7 +240,7 @@ Json json_of_run(const RunOutcome& run) {
   return report;
 }
 
-std::string text_of_run(const RunOutcome& run, bool color) {
+std::string text_of_run(const RunOutcome& run) {
   std::string text;
   if (!run.chosen.empty()) text += fmt::format("tune chose: {}\n", run.chosen);
   const double latency = median(run.latency.latency_us);
@@ -275,7 +275,7 @@ std::string text_of_run(const RunOutcome& run, bool color) {
     text += fmt::format("outputs: largest |a - b| / (1 + |b|) is {:.2g}, tolerance {:.2g}\n",
                         run.deviation->deviation, run.deviation->tolerance);
   }
-  text = measured_table(run, color) + cut_table(run, color) + "\n" + fitted(text);
+  text = measured_table(run) + cut_table(run) + "\n" + fitted(text);
   for (const std::string& file : run.profiles) text += "profile: " + file + "\n";
   return text;
 }

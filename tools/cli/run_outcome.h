@@ -51,7 +51,7 @@ struct RunOutcome {
 std::string deviation_problem(const RunOutcome& outcome);
 
 Json json_of_run(const RunOutcome& outcome);
-std::string text_of_run(const RunOutcome& outcome, bool color);
+std::string text_of_run(const RunOutcome& outcome);
 RunReport report_of_run(const RunOutcome& outcome);
 
 }  // namespace placeto::cli

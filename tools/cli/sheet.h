@@ -11,7 +11,7 @@ namespace placeto::cli {
 class Sheet {
  public:
   void add(const std::string& what, const std::string& value) { table_.add_row({what, value}); }
-  std::string render(bool color) const { return table_.render(color); }
+  std::string render() const { return table_.render(); }
 
  private:
   Table table_{{{"", Align::kLeft}, {"", Align::kLeft, true}}};

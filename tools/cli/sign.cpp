@@ -198,8 +198,7 @@ std::shared_ptr<const Policy> load_signed_policy(const std::string& policy, cons
                                                  const std::string& signature) {
   const std::vector<uint8_t> bytes =
       read_signed(policy, name, public_key, signature_path(policy, signature));
-  auto loaded = Policy::load(bytes, Policy::Bytes::kCopy, known_features());
-  return require(loaded.ok() ? std::move(loaded) : loaded.status().at(policy));
+  return require(Policy::load(bytes, Policy::Bytes::kCopy, known_features()).at(policy));
 }
 
 void add_keygen(Program& program) {

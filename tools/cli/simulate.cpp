@@ -18,6 +18,7 @@
 #include "tools/cli/recorded.h"
 #include "tools/cli/times.h"
 #include "tools/cli/topologies.h"
+#include "tools/devices/device_settings.h"
 #include "tools/io/read.h"
 #include "tools/report/advice.h"
 
@@ -96,7 +97,7 @@ Json describe(const Problem& problem, const Assignment& assignment, const Timeli
               const Advice& advice) {
   Json object{{"graph", problem.graph().name()},
               {"topology", problem.topology().name()},
-              {"devices", device_names(problem.topology())},
+              {"devices", device_names(problem.topology().spec()).names},
               {"channels", channel_names(problem.topology())},
               {"makespan_us", timeline.makespan_us},
               {"drain_us", timeline.drain_us},
@@ -125,9 +126,9 @@ Json describe(const Problem& problem, const Assignment& assignment, const Timeli
 
 std::string summary(const Problem& problem, const Assignment& assignment, const Timeline& timeline,
                     const LowerBounds& bounds, const std::vector<std::string>& found,
-                    const Advice& advice, bool color) {
-  std::string text = heading(problem) + "\n" + device_table(problem, assignment, timeline, color);
-  if (!timeline.stages.empty()) text += "\n" + stage_table(problem, timeline, color);
+                    const Advice& advice) {
+  std::string text = heading(problem) + "\n" + device_table(problem, assignment, timeline);
+  if (!timeline.stages.empty()) text += "\n" + stage_table(problem, timeline);
   const CriticalPath path = critical_path(problem, assignment, timeline);
   Table figures({{"", Align::kLeft}, {"", Align::kRight}});
   figures.add_row({"makespan", format_us(timeline.makespan_us)}, Emphasis::kStrong);
@@ -137,9 +138,9 @@ std::string summary(const Problem& problem, const Assignment& assignment, const 
   figures.add_row({"transfers", format_count(timeline.transfers.size())});
   figures.add_row({"critical path", fmt::format("{}, {}", plural(path.nodes.size(), "node"),
                                                 plural(path.transfers.size(), "transfer"))});
-  text += "\n" + figures.render(color) + advice_lines(advice, timeline.makespan_us);
+  text += "\n" + figures.render() + advice_lines(advice, timeline.makespan_us);
   for (const std::string& what : found) {
-    text += emphasized(fitted("not feasible: " + printable(what)), Emphasis::kBad, color) + "\n";
+    text += emphasized(fitted("not feasible: " + printable(what)), Emphasis::kBad) + "\n";
   }
   return text;
 }
@@ -197,7 +198,7 @@ void run_simulate(SimulateOptions& options) {
     object["proved"] = proof.proved;
     print_json(object);
   } else {
-    print(summary(problem, assignment, timeline, bounds, found, advice, options.common.color()));
+    print(summary(problem, assignment, timeline, bounds, found, advice));
     if (is_recorded) print("\n" + fitted(proof_text(proof, options.placement) + "\n"));
   }
   OutputFiles files;

@@ -86,7 +86,7 @@ void print_result(const TuneSettings& options, const TuneResult& result) {
                                   : "the same"},
                   i == result.chosen ? Emphasis::kStrong : Emphasis::kNone);
   }
-  std::string text = table.render(options.common.color()) + "\n" + fitted(result.why + "\n") +
+  std::string text = table.render() + "\n" + fitted(result.why + "\n") +
                      fitted(fmt::format("times over one thread {}\n", kRatiosAre));
   for (const std::string& note : result.notes) text += fitted("note: " + printable(note) + "\n");
   print(text);

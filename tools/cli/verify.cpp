@@ -162,7 +162,7 @@ void print_text_report(const VerifyOptions& options, const Verification& result)
     for (const Difference& d : result.differences) {
       table.add_row({d.node, d.op, d.device, d.provider});
     }
-    text = table.render(options.common.color()) + "\n";
+    text = table.render() + "\n";
   }
   text += fmt::format("{} ran as planned, {} did not", plural(result.as_planned, "node"),
                       format_count(result.differences.size()));

@@ -52,7 +52,7 @@ double Watch::elapsed_ms() const {
 bool Watch::look() {
   constexpr double kFirstMs = 1000, kEveryMs = 250;
   const double now_ms = elapsed_ms();
-  if (search_began_ms_ < 0 && stop_.progress().evaluations > 0) search_began_ms_ = now_ms;
+  if (search_began_ms_ < 0 && progress_.evaluations > 0) search_began_ms_ = now_ms;
   const double since_ms = now_ms - (verb_.empty() ? 0 : counts_since_ms_);
   if (!is_quiet_ && since_ms > kFirstMs && now_ms > shown_at_ms_ + kEveryMs) {
     shown_at_ms_ = now_ms;
@@ -72,14 +72,14 @@ double Watch::expected_ms(double now_ms) const {
   const double searched = now_ms - search_began_ms_;
   if (budget_.milliseconds > 0) limit(budget_.milliseconds - searched);
   if (budget_.evaluations > 0) {
-    limit(searched * (static_cast<double>(budget_.evaluations) / stop_.progress().evaluations - 1));
+    limit(searched * (static_cast<double>(budget_.evaluations) / progress_.evaluations - 1));
   }
   return left;
 }
 
 std::string Watch::placing_text(double now_ms) const {
   std::string text = "placing for " + rough_time(now_ms);
-  if (const double best_us = stop_.progress().best_us; best_us > 0) {
+  if (const double best_us = progress_.best_us; best_us > 0) {
     text += ", best so far " + format_us(best_us);
   }
   if (const double left = expected_ms(now_ms); left >= 0) {

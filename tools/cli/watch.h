@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "runtime/base/progress.h"
 #include "runtime/base/stop.h"
 #include "runtime/heuristics/method.h"
 #include "tools/cli/common.h"
@@ -26,6 +27,7 @@ class Watch {
   // Whether a signal came while any of them listened.
   static bool interrupted() { return Interruption::came(); }
   Stop& stop() { return stop_; }
+  PlacingProgress& progress() { return progress_; }  // of the placing that looks at it
   // Until the deadline; 0 once it is over, or a signal came.
   double left_ms() const;
   // From now on people are told how many of so many things are done, not how the placing goes.
@@ -52,6 +54,7 @@ class Watch {
   StatusLine line_;
   std::string verb_;  // of what it counts; none: it watches a placing
   size_t done_ = 0, total_ = 0;
+  PlacingProgress progress_;
   Stop stop_;
 };
 

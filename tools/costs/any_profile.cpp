@@ -1,8 +1,7 @@
 #include "tools/costs/any_profile.h"
 
-#include <utility>
-
 #include "runtime/format/file.h"
+#include "runtime/graph/text.h"
 #include "tools/costs/openvino_profile.h"
 #include "tools/costs/tensorrt_profile.h"
 #include "tools/io/byte_order_mark.h"
@@ -23,9 +22,7 @@ Result<Profile> parse_any_profile(std::string_view text, const ProfileLimits& li
 Result<Profile> read_any_profile(const std::string& path, const ProfileLimits& limits) {
   const auto bytes = read_file(path, limits.max_bytes);
   if (!bytes.ok()) return bytes.status();
-  auto profile =
-      parse_any_profile({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, limits);
-  return profile.ok() ? std::move(profile) : profile.status().at(path);
+  return parse_any_profile(as_text(*bytes), limits).at(path);
 }
 
 }  // namespace placeto

@@ -115,8 +115,7 @@ Result<Efficiencies> read_efficiencies(const std::string& path) {
   constexpr uint64_t kMaxBytes = 1 << 20;
   const auto bytes = read_file(path, kMaxBytes);
   if (!bytes.ok()) return bytes.status();
-  auto out = efficiencies_from_json({reinterpret_cast<const char*>(bytes->data()), bytes->size()});
-  return out.ok() ? std::move(out) : out.status().at(path);
+  return efficiencies_from_json(as_text(*bytes)).at(path);
 }
 
 }  // namespace placeto

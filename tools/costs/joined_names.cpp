@@ -82,7 +82,7 @@ std::vector<bool> RangeWalk::reached(uint32_t from, bool forward) {
 }
 
 std::vector<uint32_t> RangeWalk::between(uint32_t first, uint32_t last) {
-  const uint64_t work = 2 * (uint64_t{graph_.node_count()} + graph_.edge_count());
+  const uint64_t work = 2 * graph_.size();
   if (left_ < work) return {first, last};
   left_ -= work;
   const std::vector<bool> after = reached(first, true), before = reached(last, false);

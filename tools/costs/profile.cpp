@@ -301,9 +301,7 @@ Result<Profile> parse_profile(std::string_view text, const ProfileLimits& limits
 Result<Profile> read_profile(const std::string& path, const ProfileLimits& limits) {
   const auto bytes = read_file(path, limits.max_bytes);
   if (!bytes.ok()) return bytes.status();
-  auto profile =
-      parse_profile({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, limits);
-  return profile.ok() ? std::move(profile) : profile.status().at(path);
+  return parse_profile(as_text(*bytes), limits).at(path);
 }
 
 }  // namespace placeto

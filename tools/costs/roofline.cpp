@@ -1,6 +1,7 @@
 #include "tools/costs/roofline.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "runtime/cost/estimate.h"
 #include "tools/costs/fusion.h"
@@ -12,28 +13,13 @@ namespace {
 constexpr double kThinFlopsPerElement = 128;
 constexpr double kElementBytes = 4;
 
-double sum(const std::vector<uint64_t>& values) {
-  double total = 0;
-  for (uint64_t value : values) total += static_cast<double>(value);
-  return total;
-}
-
-double bytes_of(const Graph& graph, uint32_t v) {
-  const NodeSpec& node = graph.node(v);
-  if (node.bytes_accessed != 0) return static_cast<double>(node.bytes_accessed);
-  double bytes = static_cast<double>(node.resident_bytes) + sum(node.outputs);
-  for (const InEdge& in : graph.in_edges(v)) {
-    if (in.output != kControlEdge) bytes += static_cast<double>(graph.output_bytes(in.output));
-  }
-  return bytes;
-}
-
 }  // namespace
 
 OperatorClass class_of(const NodeSpec& node) {
   const OperatorClass by_name = operator_class_of(node.op);
   if (by_name != OperatorClass::kConvolution) return by_name;
-  const double elements = sum(node.outputs) / kElementBytes;
+  const double elements =
+      std::accumulate(node.outputs.begin(), node.outputs.end(), 0.0) / kElementBytes;
   const bool thin = static_cast<double>(node.flops) < kThinFlopsPerElement * elements;
   return thin ? OperatorClass::kThin : by_name;
 }
@@ -54,7 +40,7 @@ std::vector<NodeWork> node_works(const Graph& graph) {
   std::vector<NodeWork> works;
   for (uint32_t v = 0; v < graph.node_count(); ++v) {
     const NodeSpec& node = graph.node(v);
-    works.push_back({class_of(node), static_cast<double>(node.flops), bytes_of(graph, v),
+    works.push_back({class_of(node), static_cast<double>(node.flops), bytes_moved(graph, v),
                      static_cast<double>(std::max<uint64_t>(node.launches, 1)), fused[v]});
   }
   return works;

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "runtime/format/file.h"
+#include "runtime/graph/text.h"
 #include "tools/costs/any_profile.h"
 #include "tools/costs/efficiency_file.h"
 
@@ -28,16 +29,13 @@ Result<KindCosts> read_profile_costs(const Graph& graph, std::span<const NodeOut
   limits.has_node = [&names](std::string_view name) { return names.contains(name); };
   const Result<Profile> profile = read_any_profile(use.file, limits);
   if (!profile.ok()) return profile.status();
-  auto costs = costs_from_profile(graph, outputs, *profile, use.kind, use.coverage);
-  return costs.ok() ? std::move(costs) : costs.status().at(use.file);
+  return costs_from_profile(graph, outputs, *profile, use.kind, use.coverage).at(use.file);
 }
 
 Result<std::vector<KindCosts>> read_table(const Graph& graph, const std::string& path) {
   const auto bytes = read_file(path, kMaxTableBytes);
   if (!bytes.ok()) return bytes.status();
-  const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
-  auto costs = costs_from_table(graph, text);
-  return costs.ok() ? std::move(costs) : costs.status().at(path);
+  return costs_from_table(graph, as_text(*bytes)).at(path);
 }
 
 }  // namespace

@@ -239,11 +239,14 @@ std::vector<std::string> EngineDescription::names() {
   return names;
 }
 
+bool EngineDescription::is_built_in(std::string_view name) {
+  return shipped::find(shipped::engines(), name) != nullptr;
+}
+
 Result<EngineDescription> EngineDescription::load(const std::string& name) {
   std::string known;
   for (const auto& file : shipped::engines()) {
-    const auto* text = reinterpret_cast<const char*>(file.bytes.data());
-    if (file.name == name) return parse({text, file.bytes.size()}, name);
+    if (file.name == name) return parse(as_text(file.bytes), name);
     known += (known.empty() ? "" : ", ") + std::string(file.name);
   }
   std::error_code error;
@@ -253,7 +256,7 @@ Result<EngineDescription> EngineDescription::load(const std::string& name) {
   constexpr uint64_t kMostBytes = 1u << 24;
   const auto bytes = read_file(name, kMostBytes);
   if (!bytes.ok()) return bytes.status();
-  return parse({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, name);
+  return parse(as_text(*bytes), name);
 }
 
 void EngineDescription::change(TopologySpec& topology) const {

@@ -43,6 +43,7 @@ class EngineDescription {
   static bool is_description(std::string_view text);
   // Of those that ship.
   static std::vector<std::string> names();
+  static bool is_built_in(std::string_view name);
 
   const std::string& name() const { return name_; }
   const std::string& version() const { return version_; }  // of the engine, that was looked at

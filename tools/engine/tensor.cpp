@@ -310,7 +310,7 @@ Status read_tensor_file(const std::string& path, const TensorInfo& wanted,
                         std::span<std::byte> out) {
   const auto bytes = read_file(path, kMaxInputBytes);
   if (!bytes.ok()) return bytes.status();
-  const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+  const std::string_view text = as_text(*bytes);
   const NpyHeader header = read_npy_header(text);
   const bool typed = header.size != 0;
   if (typed && (header.descr != npy_descr(wanted.element) || header.fortran)) {

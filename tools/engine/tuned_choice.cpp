@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/format/file.h"
+#include "runtime/graph/text.h"
 #include "tools/io/bounded_json.h"
 
 namespace placeto {
@@ -20,8 +21,7 @@ Result<TunedChoice> read_choice(const std::string& directory) {
   const std::string path = path_in(directory);
   const auto bytes = read_file(path, 64 << 20);
   if (!bytes.ok()) return bytes.status();
-  const auto parsed = parse_bounded<nlohmann::json>(
-      {reinterpret_cast<const char*>(bytes->data()), bytes->size()}, 1'000'000);
+  const auto parsed = parse_bounded<nlohmann::json>(as_text(*bytes), 1'000'000);
   if (!parsed.ok()) return parsed.status().at(path);
   const nlohmann::json& report = *parsed;
   const auto number = [](const nlohmann::json& object, const char* key, uint32_t& out) {

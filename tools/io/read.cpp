@@ -96,16 +96,14 @@ Result<Spec> read_spec(const std::string& path, FileKind kind, const Limits& lim
                        Result<Spec> (*decode)(std::span<const uint8_t>, const Limits&)) {
   Result<Bytes> bytes = read_bytes(path, limits);
   if (!bytes.ok()) return bytes.status();
-  Result<Spec> spec = decode_bytes(std::move(*bytes), kind, limits, decode);
-  return spec.ok() ? std::move(spec) : spec.status().at(shown(path));
+  return decode_bytes(std::move(*bytes), kind, limits, decode).at(shown(path));
 }
 
 // Builds the object to check the description.
 template <class Object, class Spec>
 Result<Object> build(Result<Spec> spec, const std::string& path, const Limits& limits) {
   if (!spec.ok()) return spec.status();
-  Result<Object> object = Object::build(*std::move(spec), limits);
-  return object.ok() ? std::move(object) : object.status().at(shown(path));
+  return Object::build(*std::move(spec), limits).at(shown(path));
 }
 
 template <class Object, class Spec>
@@ -192,15 +190,13 @@ Result<std::shared_ptr<const Policy>> read_policy(const std::string& path, const
   if (!bytes.ok()) return bytes.status();
   Result<Bytes> binary = to_binary(*std::move(bytes), FileKind::kPolicy, limits);
   if (!binary.ok()) return binary.status().at(shown(path));
-  auto policy = Policy::load(*binary, Policy::Bytes::kCopy, known_features(), limits);
-  return policy.ok() ? std::move(policy) : policy.status().at(shown(path));
+  return Policy::load(*binary, Policy::Bytes::kCopy, known_features(), limits).at(shown(path));
 }
 
 Result<AnySpec> read_any(const std::string& path, const Limits& limits) {
   Result<Bytes> bytes = read_bytes(path, limits);
   if (!bytes.ok()) return bytes.status();
-  Result<AnySpec> spec = decode_any(*std::move(bytes), limits);
-  return spec.ok() ? std::move(spec) : spec.status().at(shown(path));
+  return decode_any(*std::move(bytes), limits).at(shown(path));
 }
 
 FileKind kind_of(const AnySpec& spec) {

@@ -436,8 +436,7 @@ Result<ImportedGraph> import_onnx(const std::string& path, const ImportOptions& 
   Result<OnnxModel> model = read_onnx(path, {.max_file_bytes = options.limits.max_file_bytes});
   if (!model.ok()) return model.status();
   const std::string name = std::filesystem::path(path).stem().string();
-  Result<ImportedGraph> imported = import_model(*std::move(model), name, options);
-  return imported.ok() ? std::move(imported) : imported.status().at(path);
+  return import_model(*std::move(model), name, options).at(path);
 }
 
 }  // namespace placeto

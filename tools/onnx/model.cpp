@@ -118,8 +118,7 @@ Result<OnnxModel> read_onnx(const std::string& path, const OnnxReadOptions& opti
     const bool placed = file.status().message().starts_with(path);
     return placed ? file.status() : file.status().at(path);
   }
-  Result<OnnxModel> model = parse_onnx(file->bytes(), options);
-  return model.ok() ? std::move(model) : model.status().at(path);
+  return parse_onnx(file->bytes(), options).at(path);
 }
 
 }  // namespace placeto

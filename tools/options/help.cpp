@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "tools/options/options.h"
 
@@ -186,6 +187,11 @@ size_t limited(size_t columns) {
 size_t terminal_columns() {
   winsize size{};
   return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+bool terminal_has_color() {
+  const char* wish = std::getenv("NO_COLOR");  // set to anything but nothing
+  return isatty(STDOUT_FILENO) == 1 && (wish == nullptr || wish[0] == '\0');
 }
 
 size_t help_columns() {

@@ -171,6 +171,8 @@ Result<Request> parse(const Program& program, const std::vector<std::string>& li
 
 // The width of the terminal that standard output is; 0 if it is none.
 size_t terminal_columns();
+// Whether standard output is a terminal and the user has nothing against colours (no-color.org).
+bool terminal_has_color();
 // That of help: 80 where there is no terminal.
 size_t help_columns();
 

@@ -133,6 +133,14 @@ std::vector<std::string> folded(std::string_view text, size_t first_width, size_
 }
 
 size_t columns_of_output = 0;
+bool output_has_color = false;
+
+std::string emphasized(std::string_view text, Emphasis emphasis, bool color) {
+  // SGR parameters of ECMA-48 that every terminal knows and that read on light and dark.
+  constexpr std::array<const char*, 5> kCodes{"", "1", "1;32", "31", "2"};
+  if (!color || emphasis == Emphasis::kNone) return std::string(text);
+  return fmt::format("\x1b[{}m{}\x1b[0m", kCodes[static_cast<size_t>(emphasis)], text);
+}
 
 }  // namespace
 
@@ -142,6 +150,14 @@ void set_output_columns(size_t columns) {
 
 size_t output_columns() {
   return columns_of_output;
+}
+
+void set_output_color(bool color) {
+  output_has_color = color;
+}
+
+bool output_color() {
+  return output_has_color;
 }
 
 // Titles may be names of devices.
@@ -272,11 +288,8 @@ std::string Table::render(bool color, size_t columns) const {
   return text;
 }
 
-std::string emphasized(std::string_view text, Emphasis emphasis, bool color) {
-  // SGR parameters of ECMA-48 that every terminal knows and that read on light and dark.
-  constexpr std::array<const char*, 5> kCodes{"", "1", "1;32", "31", "2"};
-  if (!color || emphasis == Emphasis::kNone) return std::string(text);
-  return fmt::format("\x1b[{}m{}\x1b[0m", kCodes[static_cast<size_t>(emphasis)], text);
+std::string emphasized(std::string_view text, Emphasis emphasis) {
+  return emphasized(text, emphasis, output_has_color);
 }
 
 size_t display_width(std::string_view text) {

@@ -16,6 +16,9 @@ enum class Emphasis : uint8_t { kNone, kStrong, kGood, kBad, kFaint };
 // a file: then nothing is shortened or broken.
 void set_output_columns(size_t columns);
 size_t output_columns();
+// Whether that terminal shows colours; not, as at the start.
+void set_output_color(bool color);
+bool output_color();
 
 // A table whose columns line up in a fixed-width font. Cells may hold any UTF-8; control
 // characters (a name may carry escape sequences) are shown as '?'.
@@ -37,7 +40,7 @@ class Table {
   // the widest texts are cut in the middle or folded, and where that is not enough, the last
   // columns follow on a line of their own, of the titles and of each row.
   std::string render(bool color, size_t columns) const;
-  std::string render(bool color) const { return render(color, output_columns()); }
+  std::string render() const { return render(output_color(), output_columns()); }
   // Of the widest line, when nothing is shortened.
   size_t width() const;
 
@@ -65,8 +68,8 @@ class Table {
   std::vector<Row> rows_;
 };
 
-// `text` with the terminal's escape sequences for `emphasis` around it if `color`.
-std::string emphasized(std::string_view text, Emphasis emphasis, bool color);
+// `text` with the terminal's escape sequences for `emphasis` around it, if the output has colours.
+std::string emphasized(std::string_view text, Emphasis emphasis);
 
 // Columns that a terminal needs for the text: combining marks take none, East Asian wide
 // characters and emoji two. Bytes that are not UTF-8 count one each.

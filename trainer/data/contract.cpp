@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <numeric>
 
+#include "runtime/base/no_index.h"
 #include "runtime/groups/hierarchy.h"
 
 namespace placeto::train {
 namespace {
-
-constexpr uint32_t kGone = 0xffffffffu;
 
 class Contraction {
  public:
@@ -35,7 +34,7 @@ class Contraction {
     for (bool changed = true; changed;) {
       changed = false;
       for (const uint32_t u : std::vector<uint32_t>(order_)) {
-        if (rank_[u] != kGone) changed = absorb_successors(u) || changed;
+        if (rank_[u] != kNoIndex) changed = absorb_successors(u) || changed;
       }
     }
     std::vector<uint32_t> number(graph_.node_count());
@@ -104,7 +103,7 @@ class Contraction {
     }
     successors_[v].clear();
     predecessors_[v].clear();
-    rank_[v] = kGone;
+    rank_[v] = kNoIndex;
     for (uint32_t& group : group_of_) group = group == v ? u : group;
     sort_again();
   }
@@ -114,7 +113,7 @@ class Contraction {
     order.reserve(order_.size());
     for (const uint32_t x : order_) {
       missing[x] = static_cast<uint32_t>(predecessors_[x].size());
-      if (rank_[x] != kGone && missing[x] == 0) order.push_back(x);
+      if (rank_[x] != kNoIndex && missing[x] == 0) order.push_back(x);
     }
     for (size_t i = 0; i < order.size(); ++i) {
       for (const uint32_t y : successors_[order[i]]) {
@@ -130,7 +129,7 @@ class Contraction {
   std::vector<uint32_t> group_of_;    // per operator: the one that stands for its group
   std::vector<std::vector<uint32_t>> successors_, predecessors_;  // of groups, ascending
   std::vector<uint32_t> order_;                                   // of groups, topological
-  std::vector<uint32_t> rank_;                                    // in order_
+  std::vector<uint32_t> rank_;                                    // in order_; kNoIndex: absorbed
   std::vector<uint32_t> seen_, stack_;
   uint32_t mark_ = 0;
 };

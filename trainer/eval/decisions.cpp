@@ -4,16 +4,17 @@
 #include <map>
 #include <string>
 
+#include "runtime/base/no_index.h"
+
 namespace placeto::train {
 namespace {
 
 // The decision that each node belongs to.
 std::vector<uint32_t> number_decisions(const Problem& problem, Decisions& decisions) {
-  constexpr uint32_t kNone = 0xffffffffu;
-  std::vector<uint32_t> of_group(problem.group_count(), kNone), of_node(problem.node_count());
+  std::vector<uint32_t> of_group(problem.group_count(), kNoIndex), of_node(problem.node_count());
   for (const uint32_t v : problem.graph().topological_order()) {
     uint32_t& decision = of_group[problem.group_of(v)];
-    if (decision == kNone) {
+    if (decision == kNoIndex) {
       decision = decisions.count();
       decisions.group.push_back(problem.group_of(v));
     }

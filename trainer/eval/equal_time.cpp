@@ -138,7 +138,7 @@ Result<std::vector<EqualTimeRow>> measure_equal_time(std::span<const TestSet> se
   return rows;
 }
 
-std::string equal_time_table(std::span<const EqualTimeRow> rows, bool color) {
+std::string equal_time_table(std::span<const EqualTimeRow> rows) {
   Table table({{"set", Align::kLeft},
                {"problems", Align::kRight},
                {"graphs", Align::kRight},
@@ -156,7 +156,7 @@ std::string equal_time_table(std::span<const EqualTimeRow> rows, bool color) {
          r.graphs > 1 ? fmt::format("{:.4f} to {:.4f}", r.least, r.most) : "-"},
         r.most < 1 ? Emphasis::kStrong : Emphasis::kNone);
   }
-  std::string text = table.render(color);
+  std::string text = table.render();
   for (const EqualTimeRow& r : rows) {
     if (r.beyond == 0) continue;
     text += fmt::format(

@@ -66,7 +66,7 @@ Result<std::vector<EqualTimeRow>> measure_equal_time(std::span<const TestSet> se
                                                      size_t* sets_done = nullptr);
 
 // Under the table, where any problems count as `beyond`: how many of how many.
-std::string equal_time_table(std::span<const EqualTimeRow> rows, bool color);
+std::string equal_time_table(std::span<const EqualTimeRow> rows);
 std::string equal_time_csv(std::span<const EqualTimeRow> rows);
 std::string equal_time_json(std::span<const EqualTimeRow> rows);
 

@@ -158,8 +158,8 @@ std::string text_of(const std::vector<TestSet>& sets, const std::vector<Graded>&
                     const std::vector<NamedPolicy>& policies) {
   Networks networks;
   for (const Graded& g : graded) networks.add(g.set, g.ccr, g.family);
-  std::string text = report_table(graded, on_terminal()) + note_on(networks, policies) +
-                     note_on_memory(sets, graded.size());
+  std::string text =
+      report_table(graded) + note_on(networks, policies) + note_on_memory(sets, graded.size());
   const auto left_out = [](const Graded& g) { return !g.unfit.empty(); };
   const auto first = std::find_if(graded.begin(), graded.end(), left_out);
   if (first == graded.end()) return text;
@@ -202,7 +202,7 @@ Status run_equal_time(const EvalArguments& a, const std::vector<NamedPolicy>& po
   }
   return deliver(
       fmt::format("makespan with the policy over makespan without it, geometric means\n{}{}{}",
-                  equal_time_table(*rows, on_terminal()), note_on(networks, {{policies[0]}}),
+                  equal_time_table(*rows), note_on(networks, {{policies[0]}}),
                   note_on_memory(*sets, measured)),
       {{a.csv, equal_time_csv(*rows)}, {a.json, equal_time_json(*rows)}});
 }

@@ -107,7 +107,7 @@ std::vector<double> sorted_ratios(std::span<const Graded> graded, const Way& way
 
 }  // namespace
 
-std::string report_table(std::span<const Graded> graded, bool color) {
+std::string report_table(std::span<const Graded> graded) {
   if (graded.empty()) return "no problem has a feasible start\n";
   const std::vector<std::string> columns = columns_of(graded);
   std::vector<Table::Column> titles = {{"method", Align::kLeft}};
@@ -131,7 +131,7 @@ std::string report_table(std::span<const Graded> graded, bool color) {
     cells.push_back(number_text("{:.2f}", cost.milliseconds));
     table.add_row(cells, way.uses_policy() ? Emphasis::kStrong : Emphasis::kNone);
   }
-  return table.render(color);
+  return table.render();
 }
 
 std::string report_json(std::span<const Graded> graded, std::span<const std::string> policies) {

@@ -12,7 +12,7 @@ namespace placeto::train {
 // Rows: methods. Columns: sets, `mixed` by family, too. Cells: geometric mean of makespan over the
 // best known ("-" where a method has a problem it cannot place), then the mean cost on the first
 // set. Methods are those of any problem, in the order they first appear.
-std::string report_table(std::span<const Graded> graded, bool color);
+std::string report_table(std::span<const Graded> graded);
 std::string report_json(std::span<const Graded> graded, std::span<const std::string> policies);
 // One line per problem and method.
 std::string report_csv(std::span<const Graded> graded);

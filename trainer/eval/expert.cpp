@@ -72,10 +72,7 @@ class ExpertMethod final : public Method {
     for (uint32_t set = 0; set < problem.group_count(); ++set) {
       const uint32_t l = layer[problem.members(set)[0]];
       uint32_t device = count <= devices ? l : l * devices / count;
-      if (!problem.allowed(set, device)) {
-        device = 0;
-        while (!problem.allowed(set, device)) ++device;
-      }
+      if (!problem.allowed(set, device)) device = problem.next_allowed(set, 0);
       for (const uint32_t v : problem.members(set)) assignment[v] = device;
     }
     return assignment;

@@ -152,11 +152,8 @@ class HierarchicalPlacer {
                                    const std::vector<uint32_t>& device) const {
     std::vector<uint32_t> devices;
     for (uint32_t u = 0; u < decisions_.count(); ++u) {
-      uint32_t d = device[group[u]];
-      if (!problem_.allowed(decisions_.group[u], d)) {
-        for (d = 0; !problem_.allowed(decisions_.group[u], d);) ++d;
-      }
-      devices.push_back(d);
+      const uint32_t own = decisions_.group[u], d = device[group[u]];
+      devices.push_back(problem_.allowed(own, d) ? d : problem_.next_allowed(own, 0));
     }
     return devices;
   }

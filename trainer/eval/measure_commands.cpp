@@ -35,7 +35,7 @@ Status run_pareto(const ParetoArguments& a) {
   const auto points = measure_pareto(*policy->policy, options);
   if (!points.ok()) return points.status().at(policy->name);
   progress.clear();
-  return deliver(pareto_table(*points, on_terminal()),
+  return deliver(pareto_table(*points),
                  {{a.csv, pareto_csv(*points)}, {a.svg, pareto_svg(*points)}});
 }
 
@@ -78,7 +78,7 @@ Status run_starts(const StartsArguments& a) {
   for (const StartRow& row : *rows) measured += row.graphs;
   measured /= policies->size();  // a set has a row for each
   return deliver(fmt::format("makespan of merged graphs over the best heuristic's\n{}{}",
-                             starts_table(*rows, on_terminal()), note_on_memory(*sets, measured)),
+                             starts_table(*rows), note_on_memory(*sets, measured)),
                  {{a.csv, starts_csv(*rows)}});
 }
 
@@ -114,9 +114,9 @@ Status run_table(const TableArguments& a) {
   options.on_progress = progress.callback();
   const std::vector<PaperRow> rows = measure_paper(*policies, options);
   progress.clear();
-  return deliver(fmt::format("milliseconds of a training step (over a single GPU)\n{}",
-                             paper_table(rows, on_terminal())),
-                 {{a.csv, paper_csv(rows)}});
+  return deliver(
+      fmt::format("milliseconds of a training step (over a single GPU)\n{}", paper_table(rows)),
+      {{a.csv, paper_csv(rows)}});
 }
 
 void add_table(cli::Program& program, Status& status) {

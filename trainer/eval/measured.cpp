@@ -1,7 +1,6 @@
 #include "trainer/eval/measured.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -12,10 +11,6 @@ size_t count_problems(const std::vector<TestSet>& sets) {
   size_t count = 0;
   for (const TestSet& set : sets) count += set.problems.size();
   return count;
-}
-
-bool on_terminal() {
-  return isatty(STDOUT_FILENO) != 0;
 }
 
 Status deliver(std::string_view text, std::vector<Output> files) {

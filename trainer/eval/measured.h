@@ -11,7 +11,6 @@
 
 namespace placeto::train {
 
-bool on_terminal();
 size_t count_problems(const std::vector<TestSet>& sets);
 
 // Prints the text, on standard error if an output takes standard output, then writes the files:

@@ -173,7 +173,7 @@ std::vector<PaperRow> measure_paper(std::span<const NamedPolicy> policies,
   return rows;
 }
 
-std::string paper_table(std::span<const PaperRow> rows, bool color) {
+std::string paper_table(std::span<const PaperRow> rows) {
   std::vector<Table::Column> titles = {{"", Align::kLeft}};
   for (const PaperRow& row : rows) {
     titles.push_back({fmt::format("{}, {} GPUs", row.network, row.devices), Align::kRight});
@@ -194,7 +194,7 @@ std::string paper_table(std::span<const PaperRow> rows, bool color) {
   }
   add("best known",
       [](const PaperRow& row) { return cell(row.graded.best_known_us, row.single_us); });
-  return table.render(color);
+  return table.render();
 }
 
 std::string paper_csv(std::span<const PaperRow> rows) {

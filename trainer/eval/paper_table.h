@@ -43,7 +43,7 @@ std::vector<PaperRow> measure_paper(std::span<const NamedPolicy> policies,
 
 // Predicted run times in milliseconds, as a ratio to a single GPU, and after how many placements
 // the best was sampled; a line for each way to place.
-std::string paper_table(std::span<const PaperRow> rows, bool color);
+std::string paper_table(std::span<const PaperRow> rows);
 std::string paper_csv(std::span<const PaperRow> rows);
 
 }  // namespace placeto::train

@@ -102,7 +102,7 @@ Result<std::vector<ParetoPoint>> measure_pareto(const Policy& policy,
   return all;
 }
 
-std::string pareto_table(std::span<const ParetoPoint> points, bool color) {
+std::string pareto_table(std::span<const ParetoPoint> points) {
   Table table({{"nodes", Align::kRight},
                {"budget ms", Align::kRight},
                {"method", Align::kLeft},
@@ -115,7 +115,7 @@ std::string pareto_table(std::span<const ParetoPoint> points, bool color) {
                    std::to_string(p.won)},
                   p.policy ? Emphasis::kStrong : Emphasis::kNone);
   }
-  return table.render(color);
+  return table.render();
 }
 
 std::string pareto_csv(std::span<const ParetoPoint> points) {

@@ -33,7 +33,7 @@ struct ParetoPoint {
 // of memory. One thread. kInvalidArgument, or kOutOfMemory, if the policy cannot place one of them.
 Result<std::vector<ParetoPoint>> measure_pareto(const Policy& policy, const ParetoOptions& options);
 
-std::string pareto_table(std::span<const ParetoPoint> points, bool color);
+std::string pareto_table(std::span<const ParetoPoint> points);
 std::string pareto_csv(std::span<const ParetoPoint> points);
 std::string pareto_svg(std::span<const ParetoPoint> points);
 

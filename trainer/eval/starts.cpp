@@ -126,7 +126,7 @@ Result<std::vector<StartRow>> measure_starts(std::span<const TestSet> sets,
   return rows;
 }
 
-std::string starts_table(std::span<const StartRow> rows, bool color) {
+std::string starts_table(std::span<const StartRow> rows) {
   Table table({{"set", Align::kLeft},
                {"graphs", Align::kRight},
                {"policy", Align::kLeft},
@@ -147,7 +147,7 @@ std::string starts_table(std::span<const StartRow> rows, bool color) {
           Emphasis::kNone);
     }
   }
-  return table.render(color);
+  return table.render();
 }
 
 std::string starts_csv(std::span<const StartRow> rows) {

@@ -43,7 +43,7 @@ Result<std::vector<StartRow>> measure_starts(std::span<const TestSet> sets,
                                              std::span<const NamedPolicy> policies,
                                              const StartOptions& options);
 
-std::string starts_table(std::span<const StartRow> rows, bool color);
+std::string starts_table(std::span<const StartRow> rows);
 std::string starts_csv(std::span<const StartRow> rows);
 
 }  // namespace placeto::train

@@ -69,9 +69,7 @@ Result<std::shared_ptr<const Policy>> Policy::load_file(const std::string& path,
     policy->map_ = *std::move(map);
     policy->bytes_ = policy->map_.bytes();
   }
-  auto built = verify_and_build(std::move(policy), known, limits, verifier);
-  if (!built.ok()) return built.status().at(path);
-  return built;
+  return verify_and_build(std::move(policy), known, limits, verifier).at(path);
 }
 
 Result<std::shared_ptr<const Policy>> Policy::verify_and_build(std::unique_ptr<Policy> policy,

@@ -57,9 +57,4 @@ namespace placeto {
 PLACETO_DEFINE_FEATURES(PairFeature, kPairFeatures, kPairFeatureList, PLACETO_PAIR_FEATURES)
 PLACETO_DEFINE_FEATURES(NodeFeature, kNodeFeatures, kNodeFeatureList, PLACETO_NODE_FEATURES)
 
-// How features are made of two figures: 0 where there is nothing to divide by.
-inline double ratio(double a, double b) {
-  return b > 0 ? a / b : 0;
-}
-
 }  // namespace placeto

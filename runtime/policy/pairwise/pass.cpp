@@ -4,9 +4,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "runtime/base/portable_math.h"
 #include "runtime/base/stoppable_sort.h"
 #include "runtime/heuristics/best_met.h"
+#include "runtime/policy/gumbel.h"
 
 namespace placeto {
 
@@ -111,7 +111,6 @@ uint32_t PairwisePlacer::choose(std::span<const float> scores, const PairwisePas
   const auto best =
       static_cast<uint32_t>(std::max_element(scores.begin(), scores.end()) - scores.begin());
   if (!options.temperature) return scores[best] > least_score_ ? best : stay;
-  // Gumbel: arg max of score / temperature - ln(-ln u) draws from the softmax.
   const auto scaled = [&](uint32_t i) {
     return static_cast<double>(i == stay ? 0 : scores[i]) /
            static_cast<double>(*options.temperature);
@@ -121,8 +120,7 @@ uint32_t PairwisePlacer::choose(std::span<const float> scores, const PairwisePas
   const double top = std::max(scaled(best), 0.0);
   double sum = 0;
   for (uint32_t i = 0; i <= stay; ++i) {
-    const double u = (random_.uniform() + 0x1p-54);
-    const double perturbed = scaled(i) - portable_log(-portable_log(u));
+    const double perturbed = scaled(i) + gumbel(random_);
     if (perturbed > highest) {
       highest = perturbed;
       chosen = i;

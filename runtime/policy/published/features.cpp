@@ -5,10 +5,6 @@
 namespace placeto {
 namespace {
 
-float share(double value, double largest) {
-  return largest > 0 ? static_cast<float>(value / largest) : 0.0f;
-}
-
 double bytes_of_outputs(const Graph& graph, uint32_t node) {
   double bytes = 0;
   for (uint32_t o = graph.output_begin(node); o < graph.output_end(node); ++o) {
@@ -30,8 +26,9 @@ PublishedFeatures::PublishedFeatures(const Problem& problem)
     most_bytes = std::max(most_bytes, bytes_of_outputs(problem.graph(), v));
   }
   for (uint32_t v = 0; v < nodes_; ++v) {
-    at(v, StepFeature::k_run_time) = share(problem.mean_run_us(v), longest);
-    at(v, StepFeature::k_output_bytes) = share(bytes_of_outputs(problem.graph(), v), most_bytes);
+    at(v, StepFeature::k_run_time) = static_cast<float>(ratio(problem.mean_run_us(v), longest));
+    at(v, StepFeature::k_output_bytes) =
+        static_cast<float>(ratio(bytes_of_outputs(problem.graph(), v), most_bytes));
   }
 }
 
@@ -51,7 +48,7 @@ void PublishedFeatures::begin_step(uint32_t node, std::span<const double> start_
   const double latest = *std::max_element(start_us.begin(), start_us.end());
   float* out = &at(0, StepFeature::k_start_time);
   for (uint32_t v = 0; v < nodes_; ++v, out += columns_) {
-    *out = share(start_us[v] - start_us[node], latest);
+    *out = static_cast<float>(ratio(start_us[v] - start_us[node], latest));
   }
 }
 

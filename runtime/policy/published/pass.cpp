@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "runtime/base/message.h"
-#include "runtime/base/portable_math.h"
 #include "runtime/heuristics/best_met.h"
+#include "runtime/policy/gumbel.h"
 
 namespace placeto {
 namespace {
@@ -134,17 +134,14 @@ void PublishedPlacer::mask_overflows(uint32_t group, uint32_t current, MoveEvalu
   }
 }
 
-// What the arg max is taken of. When sampling, each logit is perturbed once (Gumbel): the largest
-// of any subset is then a draw from the softmax over that subset, so a device may still be masked
-// after it was drawn.
+// What the arg max is taken of. When sampling, each logit is perturbed once, so that a device may
+// still be masked after it was drawn (gumbel.h).
 void PublishedPlacer::set_preferences(std::span<const float> logits,
                                       const PublishedPassOptions& options) {
   for (uint32_t d = 0; d < logits.size(); ++d) {
     preference_[d] = static_cast<double>(logits[d]);
     if (!options.temperature) continue;
-    const double u = random_.uniform() + 0x1p-54;
-    preference_[d] =
-        preference_[d] / static_cast<double>(*options.temperature) - portable_log(-portable_log(u));
+    preference_[d] = preference_[d] / static_cast<double>(*options.temperature) + gumbel(random_);
   }
 }
 

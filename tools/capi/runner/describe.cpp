@@ -38,7 +38,7 @@ uint32_t find(const std::vector<TensorInfo>& tensors, const char* name) {
   return it == tensors.end() ? PLACETO_NONE : static_cast<uint32_t>(it - tensors.begin());
 }
 
-Outcome describe(const TensorInfo& tensor, const TensorTexts& texts, placeto_runner_tensor* to) {
+Status describe(const TensorInfo& tensor, const TensorTexts& texts, placeto_runner_tensor* to) {
   placeto_runner_tensor described = {};
   described.name = tensor.name.c_str();
   described.element = static_cast<int32_t>(tensor.element);
@@ -69,9 +69,9 @@ uint32_t placeto_runner_find_output(const placeto_runner* runner, const char* na
 placeto_status placeto_runner_input_tensor(const placeto_runner* runner, uint32_t input,
                                            placeto_runner_tensor* to,
                                            placeto_error* error) noexcept {
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_not_null({{runner, "runner"}, {to, "to"}}); !o.ok()) return o;
-    if (Outcome o = check_index("input", input, runner->inputs.size()); !o.ok()) return o;
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_not_null({{runner, "runner"}, {to, "to"}}); !s.ok()) return s;
+    if (Status s = check_index("input", input, runner->inputs.size()); !s.ok()) return s;
     return describe(inputs_of(runner)[input], runner->inputs[input], to);
   });
 }
@@ -79,9 +79,9 @@ placeto_status placeto_runner_input_tensor(const placeto_runner* runner, uint32_
 placeto_status placeto_runner_output_tensor(const placeto_runner* runner, uint32_t output,
                                             placeto_runner_tensor* to,
                                             placeto_error* error) noexcept {
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_not_null({{runner, "runner"}, {to, "to"}}); !o.ok()) return o;
-    if (Outcome o = check_index("output", output, runner->outputs.size()); !o.ok()) return o;
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_not_null({{runner, "runner"}, {to, "to"}}); !s.ok()) return s;
+    if (Status s = check_index("output", output, runner->outputs.size()); !s.ok()) return s;
     return describe(outputs_of(runner)[output], runner->outputs[output], to);
   });
 }
@@ -92,10 +92,10 @@ uint32_t placeto_runner_stage_count(const placeto_runner* runner) noexcept {
 
 placeto_status placeto_runner_get_stage(const placeto_runner* runner, uint32_t stage,
                                         placeto_runner_stage* to, placeto_error* error) noexcept {
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_not_null({{runner, "runner"}, {to, "to"}}); !o.ok()) return o;
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_not_null({{runner, "runner"}, {to, "to"}}); !s.ok()) return s;
     const Manifest& manifest = runner->runner->manifest();
-    if (Outcome o = check_index("stage", stage, manifest.stages.size()); !o.ok()) return o;
+    if (Status s = check_index("stage", stage, manifest.stages.size()); !s.ok()) return s;
     const ManifestStage& from = manifest.stages[stage];
     placeto_runner_stage described = {};
     described.device = manifest.devices[from.device].c_str();

@@ -27,23 +27,23 @@ placeto_runner_options default_options() {
   return options;
 }
 
-Outcome check_range(const char* name, uint32_t value, uint32_t least, uint32_t most) {
+Status check_range(const char* name, uint32_t value, uint32_t least, uint32_t most) {
   if (value >= least && value <= most) return {};
   return invalid({name, " is ", value, ", expected ", least, " to ", most});
 }
 
-Outcome read_options(const placeto_runner_options* from, Wishes& to) {
+Status read_options(const placeto_runner_options* from, Wishes& to) {
   if (from == nullptr) return {};
   placeto_runner_options given = default_options();
-  Outcome outcome = read_struct("placeto_runner_options", from, given);
-  if (outcome.ok()) outcome = check_range("threads", given.threads, 0, kMostThreads);
-  if (outcome.ok()) outcome = check_range("slots", given.slots, 1, kMostSlots);
-  if (outcome.ok()) {
-    outcome = read_texts("providers", given.providers, given.provider_count, to.providers);
+  Status status = read_struct("placeto_runner_options", from, given);
+  if (status.ok()) status = check_range("threads", given.threads, 0, kMostThreads);
+  if (status.ok()) status = check_range("slots", given.slots, 1, kMostSlots);
+  if (status.ok()) {
+    status = read_texts("providers", given.providers, given.provider_count, to.providers);
   }
   std::vector<std::string> dims;
-  if (outcome.ok()) outcome = read_texts("dims", given.dims, given.dim_count, dims);
-  if (!outcome.ok()) return outcome;
+  if (status.ok()) status = read_texts("dims", given.dims, given.dim_count, dims);
+  if (!status.ok()) return status;
   for (const std::string& text : dims) {
     Result<DimSetting> dim = parse_dim_setting(text);
     if (!dim.ok()) return dim.status();
@@ -54,7 +54,7 @@ Outcome read_options(const placeto_runner_options* from, Wishes& to) {
   return {};
 }
 
-Outcome check_dims(const Manifest& manifest, const std::vector<DimSetting>& dims) {
+Status check_dims(const Manifest& manifest, const std::vector<DimSetting>& dims) {
   if (is_whole(manifest)) return {};  // its inputs are not known yet
   for (const DimSetting& dim : dims) {
     if (takes_dim(manifest, dim)) continue;
@@ -91,11 +91,11 @@ Result<SessionSettings> settings_for(const Manifest& manifest, const std::string
                          .dims = dims_of(manifest, wishes.dims)};
 }
 
-Outcome open_runner(const std::string& path, const Wishes& wishes, placeto_runner** runner) {
+Status open_runner(const std::string& path, const Wishes& wishes, placeto_runner** runner) {
   std::string directory;
   const Result<Manifest> manifest = manifest_of(path, directory);
   if (!manifest.ok()) return manifest.status();
-  if (Outcome o = check_dims(*manifest, wishes.dims); !o.ok()) return o;
+  if (Status s = check_dims(*manifest, wishes.dims); !s.ok()) return s;
   auto handle = std::make_unique<placeto_runner>(wishes.slots);
   const Result<SessionSettings> settings = settings_for(*manifest, directory, wishes, *handle);
   if (!settings.ok()) return settings.status();
@@ -131,10 +131,10 @@ placeto_status placeto_runner_default_options(placeto_runner_options* options,
 placeto_status placeto_runner_open(const char* path, const placeto_runner_options* options,
                                    placeto_runner** runner, placeto_error* error) noexcept {
   if (runner != nullptr) *runner = nullptr;
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_not_null({{path, "path"}, {runner, "runner"}}); !o.ok()) return o;
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_not_null({{path, "path"}, {runner, "runner"}}); !s.ok()) return s;
     Wishes wishes;
-    if (Outcome o = read_options(options, wishes); !o.ok()) return o;
+    if (Status s = read_options(options, wishes); !s.ok()) return s;
     return open_runner(path, wishes, runner);
   });
 }

@@ -9,7 +9,7 @@ using namespace placeto::capi;  // NOLINT
 
 namespace {
 
-Outcome refuse(uint32_t slot, const char* why) {
+Status refuse(uint32_t slot, const char* why) {
   return invalid({"slot ", slot, ": ", why});
 }
 
@@ -19,21 +19,21 @@ bool in_flight(SlotState state) {
 
 constexpr const char* kInFlight = "its request is in flight";
 
-Outcome check_slot(const placeto_runner* runner, uint32_t slot) {
-  if (Outcome o = check_not_null({{runner, "runner"}}); !o.ok()) return o;
+Status check_slot(const placeto_runner* runner, uint32_t slot) {
+  if (Status s = check_not_null({{runner, "runner"}}); !s.ok()) return s;
   return check_index("slot", slot, runner->slots.size());
 }
 
-Outcome check_started(const placeto_runner* runner) {
+Status check_started(const placeto_runner* runner) {
   if (runner->phase.load() == Phase::kStarted) return {};
   return invalid(
       {"the runner is not started: placeto_runner_start comes before the first request"});
 }
 
 // From a state in which nothing is in flight to `to`, in which something is.
-Outcome take(placeto_runner* runner, uint32_t slot, SlotState to) {
-  if (Outcome o = check_slot(runner, slot); !o.ok()) return o;
-  if (Outcome o = check_started(runner); !o.ok()) return o;
+Status take(placeto_runner* runner, uint32_t slot, SlotState to) {
+  if (Status s = check_slot(runner, slot); !s.ok()) return s;
+  if (Status s = check_started(runner); !s.ok()) return s;
   std::atomic<SlotState>& state = runner->slots[slot].state;
   SlotState seen = state.load();
   while (!in_flight(seen)) {
@@ -45,7 +45,7 @@ Outcome take(placeto_runner* runner, uint32_t slot, SlotState to) {
 // The end of a request, which `end` waits for. The slot is free again even if there is no memory to
 // say why the request failed.
 template <class End>
-Outcome finish(placeto_runner* runner, uint32_t slot, End end) {
+Status finish(placeto_runner* runner, uint32_t slot, End end) {
   struct Free {
     std::atomic<SlotState>& state;
     SlotState to = SlotState::kFailed;
@@ -57,11 +57,11 @@ Outcome finish(placeto_runner* runner, uint32_t slot, End end) {
 }
 
 // That its last request is over, however it ended.
-Outcome check_ended(const placeto_runner* runner, uint32_t slot) {
-  if (Outcome o = check_slot(runner, slot); !o.ok()) return o;
+Status check_ended(const placeto_runner* runner, uint32_t slot) {
+  if (Status s = check_slot(runner, slot); !s.ok()) return s;
   const SlotState state = runner->slots[slot].state.load();
   if (state == SlotState::kUnused) return refuse(slot, "it has run no request yet");
-  return in_flight(state) ? refuse(slot, kInFlight) : Outcome();
+  return in_flight(state) ? refuse(slot, kInFlight) : Status();
 }
 
 }  // namespace
@@ -70,10 +70,10 @@ placeto_status placeto_runner_input(placeto_runner* runner, uint32_t slot, uint3
                                     void** data, size_t* bytes, placeto_error* error) noexcept {
   if (data != nullptr) *data = nullptr;
   if (bytes != nullptr) *bytes = 0;
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_not_null({{data, "data"}, {bytes, "bytes"}}); !o.ok()) return o;
-    if (Outcome o = check_slot(runner, slot); !o.ok()) return o;
-    if (Outcome o = check_index("input", input, runner->inputs.size()); !o.ok()) return o;
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_not_null({{data, "data"}, {bytes, "bytes"}}); !s.ok()) return s;
+    if (Status s = check_slot(runner, slot); !s.ok()) return s;
+    if (Status s = check_index("input", input, runner->inputs.size()); !s.ok()) return s;
     if (runner->phase.load() == Phase::kStarting) return invalid({"the runner is being started"});
     if (in_flight(runner->slots[slot].state.load())) return refuse(slot, kInFlight);
     const std::span<std::byte> memory = runner->runner->model().input(slot, input);
@@ -84,8 +84,8 @@ placeto_status placeto_runner_input(placeto_runner* runner, uint32_t slot, uint3
 }
 
 placeto_status placeto_runner_start(placeto_runner* runner, placeto_error* error) noexcept {
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_not_null({{runner, "runner"}}); !o.ok()) return o;
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_not_null({{runner, "runner"}}); !s.ok()) return s;
     Phase phase = Phase::kOpen;
     if (!runner->phase.compare_exchange_strong(phase, Phase::kStarting)) {
       return invalid(
@@ -104,17 +104,17 @@ placeto_status placeto_runner_start(placeto_runner* runner, placeto_error* error
 
 placeto_status placeto_runner_run(placeto_runner* runner, uint32_t slot,
                                   placeto_error* error) noexcept {
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = take(runner, slot, SlotState::kAwaited); !o.ok()) return o;
+  return guarded(error, [&]() -> Status {
+    if (Status s = take(runner, slot, SlotState::kAwaited); !s.ok()) return s;
     return finish(runner, slot, [&] { return runner->runner->workers().run(slot); });
   });
 }
 
 placeto_status placeto_runner_submit(placeto_runner* runner, uint32_t slot,
                                      placeto_error* error) noexcept {
-  return guarded(error, [&]() -> Outcome {
+  return guarded(error, [&]() -> Status {
     // As awaited until it is submitted: who waits for it sooner would find the request before.
-    if (Outcome o = take(runner, slot, SlotState::kAwaited); !o.ok()) return o;
+    if (Status s = take(runner, slot, SlotState::kAwaited); !s.ok()) return s;
     runner->runner->workers().submit(slot);
     runner->slots[slot].state = SlotState::kSubmitted;
     return {};
@@ -123,8 +123,8 @@ placeto_status placeto_runner_submit(placeto_runner* runner, uint32_t slot,
 
 placeto_status placeto_runner_wait(placeto_runner* runner, uint32_t slot,
                                    placeto_error* error) noexcept {
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_slot(runner, slot); !o.ok()) return o;
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_slot(runner, slot); !s.ok()) return s;
     SlotState state = SlotState::kSubmitted;
     if (!runner->slots[slot].state.compare_exchange_strong(state, SlotState::kAwaited)) {
       return refuse(slot, state == SlotState::kAwaited ? "another thread waits for its request"
@@ -136,10 +136,10 @@ placeto_status placeto_runner_wait(placeto_runner* runner, uint32_t slot,
 
 placeto_status placeto_runner_output(placeto_runner* runner, uint32_t slot, uint32_t output,
                                      placeto_runner_view* to, placeto_error* error) noexcept {
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_not_null({{to, "to"}}); !o.ok()) return o;
-    if (Outcome o = check_ended(runner, slot); !o.ok()) return o;
-    if (Outcome o = check_index("output", output, runner->outputs.size()); !o.ok()) return o;
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_not_null({{to, "to"}}); !s.ok()) return s;
+    if (Status s = check_ended(runner, slot); !s.ok()) return s;
+    if (Status s = check_index("output", output, runner->outputs.size()); !s.ok()) return s;
     RunnerSlot& of = runner->slots[slot];
     if (of.state.load() == SlotState::kFailed) return refuse(slot, "its last request failed");
     Result<TensorView> view = runner->runner->model().output(slot, output);
@@ -159,13 +159,13 @@ placeto_status placeto_runner_output(placeto_runner* runner, uint32_t slot, uint
 placeto_status placeto_runner_times(const placeto_runner* runner, uint32_t slot,
                                     double* submitted_us, double* starts_us, double* ends_us,
                                     size_t capacity, placeto_error* error) noexcept {
-  return guarded(error, [&]() -> Outcome {
-    if (Outcome o = check_ended(runner, slot); !o.ok()) return o;
+  return guarded(error, [&]() -> Status {
+    if (Status s = check_ended(runner, slot); !s.ok()) return s;
     Workers& workers = runner->runner->workers();
     const std::vector<StageTimes>& times = workers.times(slot);
     if (starts_us != nullptr || ends_us != nullptr) {
       const char* name = starts_us != nullptr ? "starts_us" : "ends_us";
-      if (Outcome o = check_capacity(name, capacity, times.size()); !o.ok()) return o;
+      if (Status s = check_capacity(name, capacity, times.size()); !s.ok()) return s;
     }
     if (submitted_us != nullptr) *submitted_us = workers.submitted_us(slot);
     for (size_t s = 0; s < times.size(); ++s) {
