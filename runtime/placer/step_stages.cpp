@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "runtime/heuristics/pipeline.h"
+#include "runtime/search/all_placements.h"
 #include "runtime/search/stage_search.h"
 
 namespace placeto {
@@ -73,11 +74,13 @@ Status refine(const Step& step, Placing& placing) {
 
 Status simplify(const Step& step, Placing& placing) {
   Workbench& bench = placing.bench;
+  Evaluator& evaluator = bench.evaluator();
+  const double limit_us = bench.tolerated_us();
   Candidate found = bench.best();
   found.method = step.name;
-  const double limit_us = bench.tolerated_us();
-  const uint32_t stages = count_stages(found, bench.evaluator());
-  simplify_stages(stage_evaluations(bench.problem().graph()), limit_us, bench.evaluator(), found);
+  const uint32_t stages = count_stages(found, evaluator);
+  if (all_placements_pay(bench.problem())) find_fewest_stages(limit_us, evaluator, found);
+  simplify_stages(stage_evaluations(bench.problem().graph()), limit_us, evaluator, found);
   if (found.division.stage_count() < stages && !stopped(bench.stop())) bench.add(std::move(found));
   return {};
 }

@@ -1,6 +1,7 @@
 #include "runtime/search/all_placements.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "runtime/base/keep_least.h"
@@ -21,34 +22,40 @@ uint64_t count_placements(const Problem& problem) {
   return std::min(count, kMostPlacements + 1);
 }
 
-// The best of all placements, or of those looked at before a stop, divided by the best rule: at
-// most so many, the best first.
-std::vector<Candidate> best_placements(size_t most, const std::string& method,
-                                       Evaluator& evaluator) {
-  const Problem& problem = evaluator.problem();
-  const auto put = [&](uint32_t group, uint32_t device, Assignment& assignment) {
+// All placements that the rules allow, or those before a stop.
+template <class Visit>
+void each_placement(const Problem& problem, Stop* stop, const Visit& visit) {
+  Assignment assignment(problem.node_count());
+  const auto put = [&](uint32_t group, uint32_t device) {
     for (const uint32_t v : problem.members(group)) assignment[v] = device;
   };
-  const auto better = [](const Candidate& a, const Candidate& b) { return a.score < b.score; };
-  std::vector<Candidate> kept;
-  Candidate next{method, Assignment(problem.node_count()), {}};
-  Assignment& assignment = next.assignment;
-  for (uint32_t g = 0; g < problem.group_count(); ++g)
-    put(g, problem.next_allowed(g, 0), assignment);
+  for (uint32_t g = 0; g < problem.group_count(); ++g) put(g, problem.next_allowed(g, 0));
   for (uint32_t g = 0; g < problem.group_count();) {
     if (g == 0) {
-      const bool cuts = kept.size() == most && kept.back().score.feasible();
-      next.score =
-          evaluator.evaluate(assignment, {}, cuts ? kept.back().score.objective_us : kNever);
-      if (stopped(evaluator.stop())) break;
-      keep_least(kept, most, next, better);
+      visit(assignment);
+      if (stopped(stop)) return;
     }
     // Counts up: the first group that has another device takes it, those before begin anew.
     const uint32_t other = problem.next_allowed(g, assignment[problem.members(g)[0]] + 1);
     const bool carries = other == problem.device_count();
-    put(g, carries ? problem.next_allowed(g, 0) : other, assignment);
+    put(g, carries ? problem.next_allowed(g, 0) : other);
     g = carries ? g + 1 : 0;
   }
+}
+
+// The best of all placements, divided by the best rule: at most so many, the best first.
+std::vector<Candidate> best_placements(size_t most, const std::string& method,
+                                       Evaluator& evaluator) {
+  const auto better = [](const Candidate& a, const Candidate& b) { return a.score < b.score; };
+  std::vector<Candidate> kept;
+  each_placement(evaluator.problem(), evaluator.stop(), [&](const Assignment& assignment) {
+    const bool cuts = kept.size() == most && kept.back().score.feasible();
+    const double cutoff_us = cuts ? kept.back().score.objective_us : kNever;
+    const Score score = evaluator.evaluate(assignment, {}, cutoff_us);
+    if (!stopped(evaluator.stop())) {
+      keep_least(kept, most, Candidate{method, assignment, score}, better);
+    }
+  });
   return kept;
 }
 
@@ -58,6 +65,19 @@ bool all_placements_pay(const Problem& problem) {
   constexpr uint64_t kWork = 1'000'000;
   const Graph& graph = problem.graph();
   return count_placements(problem) <= std::min(kMostPlacements, kWork / graph.size());
+}
+
+void find_fewest_stages(double limit_us, Evaluator& evaluator, Candidate& best) {
+  uint32_t fewest = count_stages(best, evaluator);
+  const double cutoff_us = std::nextafter(limit_us, kNever);
+  each_placement(evaluator.problem(), evaluator.stop(), [&](const Assignment& assignment) {
+    const Score score = evaluator.evaluate(assignment, {}, cutoff_us);
+    if (!score.feasible() || score.objective_us > limit_us) return;
+    const uint32_t stages = evaluator.stage_count();
+    if (stages > fewest || (stages == fewest && !(score < best.score))) return;
+    fewest = stages;
+    best.take(assignment, score);
+  });
 }
 
 void try_all_placements(Evaluator& evaluator, Candidate& best) {

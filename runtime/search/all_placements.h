@@ -17,4 +17,9 @@ bool all_placements_pay(const Problem& problem);
 // from.
 void try_all_placements(Evaluator& evaluator, Candidate& best);
 
+// Of those whose objective is `limit_us` at most, the one with the fewest stages, divided by the
+// best rule; among equals the better. Nothing if none has fewer stages than what it starts from,
+// or as many and is better.
+void find_fewest_stages(double limit_us, Evaluator& evaluator, Candidate& best);
+
 }  // namespace placeto

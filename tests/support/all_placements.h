@@ -1,4 +1,4 @@
-// The best of all placements of a tiny problem, by looking at every one.
+// All placements of a tiny problem, and the best of them.
 #pragma once
 
 #include <algorithm>
@@ -8,9 +8,8 @@
 
 namespace placeto::test {
 
-inline Score least_score(const Problem& problem) {
-  Evaluator evaluator(problem);
-  Score least = Score::worst();
+template <class Visit>
+void each_assignment(const Problem& problem, const Visit& visit) {
   std::vector<std::vector<uint32_t>> allowed(problem.group_count());
   for (uint32_t g = 0; g < problem.group_count(); ++g) {
     for (uint32_t d = 0; d < problem.device_count(); ++d) {
@@ -23,13 +22,21 @@ inline Score least_score(const Problem& problem) {
     for (uint32_t g = 0; g < problem.group_count(); ++g) {
       for (uint32_t v : problem.members(g)) assignment[v] = allowed[g][chosen[g]];
     }
-    least = std::min(least, evaluator.evaluate(assignment));
+    visit(assignment);
     more = false;  // count up, each group in the base of its devices
     for (uint32_t g = 0; g < problem.group_count() && !more; ++g) {
       chosen[g] = (chosen[g] + 1) % allowed[g].size();
       more = chosen[g] != 0;
     }
   }
+}
+
+inline Score least_score(const Problem& problem) {
+  Evaluator evaluator(problem);
+  Score least = Score::worst();
+  each_assignment(problem, [&](const Assignment& assignment) {
+    least = std::min(least, evaluator.evaluate(assignment));
+  });
   return least;
 }
 

@@ -12,6 +12,7 @@
 #include "runtime/placer/placer.h"
 #include "runtime/search/all_placements.h"
 #include "tests/support/all_divisions.h"
+#include "tests/support/all_placements.h"
 #include "tests/support/examples.h"
 #include "tests/support/random_problem.h"
 
@@ -103,6 +104,38 @@ TEST_CASE("within a tolerance nothing has fewer stages, and what leaves one devi
     }
   }
   CHECK(simpler > 0);
+}
+
+TEST_CASE("within a tolerance no placement of a small graph has fewer stages") {
+  constexpr double kTolerance = 0.25;
+  Random random(46);
+  int compared = 0;
+  for (int i = 0; i < 300; ++i) {
+    const test::Instance instance =
+        test::random_instance({.most_nodes = 6, .most_devices = 3, .whole_numbers = false},
+                              test::kStagedRules + random.below(8), random);
+    if (!instance.problem) continue;
+    const Problem& problem = *instance.problem;
+    MethodOptions options;
+    options.tolerance = kTolerance;
+    const PlaceOutcome within = place_auto(problem, options);
+    if (!within.ok()) continue;
+    CAPTURE(i);
+    ++compared;
+    double least_us = within->timeline.makespan_us;
+    for (const Candidate& candidate : within->candidates) {
+      if (candidate.score.feasible()) {
+        least_us = std::min(least_us, candidate.score.objective_us);
+      }
+    }
+    Evaluator evaluator(problem);
+    test::each_assignment(problem, [&](const Assignment& assignment) {
+      const Score score = evaluator.evaluate(assignment);
+      if (!score.feasible() || score.objective_us > least_us * (1 + kTolerance - 1e-9)) return;
+      CHECK(count_stages({{}, assignment, score}, evaluator) >= within->timeline.stages.size());
+    });
+  }
+  CHECK(compared > 200);
 }
 
 TEST_CASE("where memory lacks, a tolerance changes nothing but what is handed out") {
