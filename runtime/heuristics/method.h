@@ -65,6 +65,10 @@ struct Candidate {
   }
 };
 
+inline bool is_better(const Candidate& a, const Candidate& b) {
+  return a.score < b.score;
+}
+
 // The one that everything is on, if it is one.
 inline std::optional<uint32_t> only_device(const Assignment& assignment) {
   const auto elsewhere = [&](uint32_t d) { return d != assignment[0]; };

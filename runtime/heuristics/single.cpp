@@ -69,9 +69,7 @@ class Single final : public Method {
   Result<Candidate> place(Workbench& bench) const override {
     std::vector<Candidate> all = place_on_each_device(bench.problem(), bench.evaluator());
     if (all.empty()) return Status::stopped();
-    return *std::min_element(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
-      return a.score < b.score;
-    });
+    return *std::min_element(all.begin(), all.end(), is_better);
   }
   // Each device is a candidate of its own there.
   Status add_to(Workbench& bench) const override {

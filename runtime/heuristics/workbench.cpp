@@ -33,9 +33,7 @@ MoveEvaluator& Workbench::move_evaluator() {
 }
 
 size_t Workbench::best_index() const {
-  const auto best =
-      std::min_element(candidates_.begin(), candidates_.end(),
-                       [](const Candidate& a, const Candidate& b) { return a.score < b.score; });
+  const auto best = std::min_element(candidates_.begin(), candidates_.end(), is_better);
   return static_cast<size_t>(best - candidates_.begin());
 }
 

@@ -46,14 +46,13 @@ void each_placement(const Problem& problem, Stop* stop, const Visit& visit) {
 // The best of all placements, divided by the best rule: at most so many, the best first.
 std::vector<Candidate> best_placements(size_t most, const std::string& method,
                                        Evaluator& evaluator) {
-  const auto better = [](const Candidate& a, const Candidate& b) { return a.score < b.score; };
   std::vector<Candidate> kept;
   each_placement(evaluator.problem(), evaluator.stop(), [&](const Assignment& assignment) {
     const bool cuts = kept.size() == most && kept.back().score.feasible();
     const double cutoff_us = cuts ? kept.back().score.objective_us : kNever;
     const Score score = evaluator.evaluate(assignment, {}, cutoff_us);
     if (!stopped(evaluator.stop())) {
-      keep_least(kept, most, Candidate{method, assignment, score}, better);
+      keep_least(kept, most, Candidate{method, assignment, score}, is_better);
     }
   });
   return kept;

@@ -197,8 +197,7 @@ Result<std::vector<Runnable*>> Tuner::place() {
   std::vector<Candidate> candidates = std::move(placed->candidates);
   candidates.push_back(placed->best);
   std::erase_if(candidates, [](const Candidate& c) { return !c.score.feasible(); });
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.score < b.score; });
+  std::stable_sort(candidates.begin(), candidates.end(), is_better);
   // One device of each kind runs, whatever is predicted of the others.
   std::set<std::string> singles;
   size_t most = options_.finalists;

@@ -35,9 +35,7 @@ std::optional<Course> make_course(Instance instance) {
   Course course;
   course.heuristic = std::move(best->best);
   course.reference_us = course.heuristic.score.objective_us;
-  course.single =
-      *std::min_element(singles.begin(), singles.end(),
-                        [](const Candidate& a, const Candidate& b) { return a.score < b.score; });
+  course.single = *std::min_element(singles.begin(), singles.end(), is_better);
   course.limited_bytes = limited_bytes(problem);
   course.instance = std::move(instance);
   return course;
