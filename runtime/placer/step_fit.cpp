@@ -22,6 +22,12 @@ uint64_t repair_evaluations(const Graph& graph) {
   return std::clamp(kWork / graph.size(), kLeast, kMost);
 }
 
+// Of relief at a time, beyond which hardly anything comes to fit: fewer where each takes longer.
+uint64_t relief_simulations(const Graph& graph) {
+  constexpr uint64_t kMost = 400, kLeast = 100, kWork = 800'000;
+  return std::clamp(kWork / graph.size(), kLeast, kMost);
+}
+
 // Than anything that fits.
 bool is_faster(const Candidate& candidate, const Workbench& bench) {
   const Score best = bench.best().score;
@@ -75,8 +81,8 @@ Status pack_groups(const Step& step, Placing& placing) {
   return {};
 }
 
-// What still lacks a little then is searched from. Candidates of one score are like devices alone:
-// one of them speaks for all.
+// What still lacks a little then is searched from, where nothing fits after it was relieved
+// further. Candidates of one score are like devices alone: one of them speaks for all.
 Status relieve_faster(const Step& step, Placing& placing) {
   constexpr uint64_t kMost = 1'000, kShare = 30;
   constexpr size_t kFew = 3;
@@ -84,14 +90,17 @@ Status relieve_faster(const Step& step, Placing& placing) {
   if (!ready(bench)) return {};
   bool any = false;                // did not fit
   std::vector<Candidate> lacking;  // those that lack least
+  const uint64_t simulations = relief_simulations(bench.problem().graph());
+  const auto relieve_for = [&](uint64_t most, Candidate& found) {
+    relieve(most, bench.hierarchy(), bench.move_evaluator(), bench.evaluator(), found);
+  };
   const auto relieve_one = [&](Candidate found) {
     if (found.assignment.empty() || !is_faster(found, bench) || stopped(bench.stop())) return;
     found.method = step.name;
     any |= !found.score.feasible();
-    relieve(bench.hierarchy(), bench.move_evaluator(), bench.evaluator(), found);
+    relieve_for(simulations, found);
     if (found.score.feasible()) return bench.add_if_better(std::move(found));
-    keep_least(lacking, kFew, std::move(found),
-               [](const Candidate& a, const Candidate& b) { return a.score < b.score; });
+    keep_least(lacking, kFew, std::move(found), is_better);
   };
   relieve_one(place_unlimited(bench));
   std::vector<Score> tried;
@@ -106,6 +115,7 @@ Status relieve_faster(const Step& step, Placing& placing) {
   for (Candidate& found : lacking) {
     if (stopped(bench.stop())) return {};
     if (!is_faster(found, bench)) continue;
+    if (nothing_fits(placing)) relieve_for(2 * simulations, found);
     multilevel_search(bench.hierarchy(), budget, bench.options().seed, bench.move_evaluator(),
                       found);
     bench.add_if_better(std::move(found));

@@ -19,9 +19,8 @@ namespace {
 constexpr size_t kSimulated = 16;
 constexpr double kEnoughFreed = 0.2, kLeastFreed = 0.125;
 
-// Simulations, beyond which hardly anything comes to fit, and nodes of all groups looked at, times
-// the devices that they might go to.
-constexpr uint64_t kMostSimulations = 400, kMostLooked = 30'000'000;
+// Nodes of all groups looked at, times the devices that they might go to.
+constexpr uint64_t kMostLooked = 10'000'000;
 
 class Relief {
  public:
@@ -35,8 +34,8 @@ class Relief {
         run_(evaluator),
         estimate_(problem_) {}
 
-  void run() {
-    const uint64_t most = evaluator_.evaluations() + kMostSimulations;
+  void run(uint64_t simulations) {
+    const uint64_t most = evaluator_.evaluations() + simulations;
     while (!evaluator_.score().feasible() && evaluator_.evaluations() < most) {
       memory_.load(evaluator_.assignment(), times_.timeline(evaluator_.assignment()));
       if (stopped(stop_)) return;
@@ -179,11 +178,11 @@ class Relief {
 
 }  // namespace
 
-void relieve(const Hierarchy& hierarchy, MoveEvaluator& evaluator, Evaluator& times,
-             Candidate& start) {
+void relieve(uint64_t simulations, const Hierarchy& hierarchy, MoveEvaluator& evaluator,
+             Evaluator& times, Candidate& start) {
   evaluator.rebase(start.assignment);
   if (stopped(evaluator.stop())) return;
-  Relief(hierarchy, evaluator, times).run();
+  Relief(hierarchy, evaluator, times).run(simulations);
   keep_better(evaluator, start);
 }
 

@@ -11,8 +11,9 @@
 namespace placeto {
 
 // Moves groups of `start` until it fits, or no move that was looked at lessens its overflow, or
-// too many were. `times` makes timelines. The evaluators' `stop` ends it.
-void relieve(const Hierarchy& hierarchy, MoveEvaluator& evaluator, Evaluator& times,
-             Candidate& start);
+// too many were, or about so many were simulated. `times` makes timelines. The evaluators' `stop`
+// ends it.
+void relieve(uint64_t simulations, const Hierarchy& hierarchy, MoveEvaluator& evaluator,
+             Evaluator& times, Candidate& start);
 
 }  // namespace placeto

@@ -87,7 +87,7 @@ TEST_CASE("what takes least time for its bytes leaves the full device") {
   Candidate found{"all on the fast one", Assignment(20, 0), {}};
   found.score = evaluator.rebase(found.assignment);
   REQUIRE_FALSE(found.score.feasible());
-  relieve(Hierarchy(*instance.problem), evaluator, times, found);
+  relieve(400, Hierarchy(*instance.problem), evaluator, times, found);
   REQUIRE(found.score.feasible());
   CHECK(found.score == times.evaluate(found.assignment));
   int left = 0;  // of those that take long
@@ -112,7 +112,7 @@ TEST_CASE("relief makes nothing worse, obeys rules, and makes most of what can f
     Candidate found{"random", test::random_assignment(problem, random), {}};
     const Score before = found.score = evaluator.rebase(found.assignment);
     if (before.feasible()) continue;
-    relieve(Hierarchy(problem), evaluator, times, found);
+    relieve(400, Hierarchy(problem), evaluator, times, found);
     CAPTURE(i);
     CHECK(obeys_rules(problem, found.assignment));
     CHECK(found.score <= before);
