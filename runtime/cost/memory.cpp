@@ -1,6 +1,7 @@
 #include "runtime/cost/memory.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/base/no_index.h"
 #include "runtime/base/saturating.h"
@@ -197,7 +198,7 @@ void MemoryMeter::hold_copies(std::span<const uint32_t> assignment, const Timeli
     // The first consumer on each device speaks for it.
     for (uint32_t w : watched(consumers, stop_)) {
       const uint32_t to = assignment[w], last = std::exchange(last_end_[to], kNoIndex);
-      if (last != kNoIndex && to != source) hold_copy(to, transfer.arrival_us, last, bytes);
+      if (to != source) hold_copy(to, transfer.arrival_us, last, bytes);
     }
   }
   for (uint32_t w : watched(consumers, stop_)) last_end_[assignment[w]] = kNoIndex;
@@ -205,6 +206,7 @@ void MemoryMeter::hold_copies(std::span<const uint32_t> assignment, const Timeli
 }
 
 void MemoryMeter::hold_copy(uint32_t device, double arrival_us, uint32_t last, uint64_t bytes) {
+  if (last == kNoIndex) return;  // another reader spoke for it, or a stop came before its readers
   const double* const begin = end_us_.data();
   const double* const first =
       std::upper_bound(begin + begin_[device], begin + end_[device], arrival_us);

@@ -24,8 +24,9 @@ struct Simulator::Workspace {
       timeline.stages.reserve(p.node_count());
       timeline.stage_order.reserve(p.node_count());
       timeline.transfers.reserve(staged->most_transfers());
+    } else {
+      timeline.transfers.reserve(p.event_tables().delivery_count());
     }
-    timeline.transfers.reserve(p.event_tables().delivery_count());
     timeline.peak_memory_bytes.resize(p.device_count());
     timeline.device_busy_us.resize(p.device_count());
     timeline.channel_busy_us.resize(p.topology().channel_count());
@@ -121,8 +122,8 @@ void Simulator::divide_to_fit(std::span<const uint32_t> assignment) {
   const auto run = [&](StageRule rule) {
     if (!staged.run_by(rule, assignment)) return false;
     staged.describe(timeline);
-    work_->memory.peaks(assignment, timeline, timeline.peak_memory_bytes);
-    return !stopped(work_->stop);
+    if (stopped(work_->stop)) return false;
+    return work_->memory.peaks(assignment, timeline, timeline.peak_memory_bytes);
   };
   const StageRule* best = nullptr;
   for (const StageRule& rule : kStageRules) {

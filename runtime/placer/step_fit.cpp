@@ -81,8 +81,8 @@ Status pack_groups(const Step& step, Placing& placing) {
   return {};
 }
 
-// What still lacks a little then is searched from, where nothing fits after it was relieved
-// further. Candidates of one score are like devices alone: one of them speaks for all.
+// What still lacks a little then is searched from; where nothing fits, it is relieved further
+// before that. Candidates of one score are mostly like devices alone: one of them speaks for all.
 Status relieve_faster(const Step& step, Placing& placing) {
   constexpr uint64_t kMost = 1'000, kShare = 30;
   constexpr size_t kFew = 3;

@@ -153,8 +153,7 @@ std::vector<Step> auto_steps() {
         has_few_groups_and_budget, prove, true},
        {"fewer", "all of this on fewer of the like devices, and what more of them gain",
         "up to 32 groups, with a number of evaluations", is_small_search, place_on_fewer, true},
-       {"fewest",
-        "stages merged, as far as the tolerance goes; of up to 4,096 placements all are looked at",
+       {"fewest", "stages merged, as far as the tolerance goes",
         "under staged execution, with a tolerance", is_staged_and_tolerant, simplify}});
   return steps;
 }

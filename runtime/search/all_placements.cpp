@@ -73,7 +73,7 @@ void find_fewest_stages(double limit_us, Evaluator& evaluator, Candidate& best) 
     const Score score = evaluator.evaluate(assignment, {}, cutoff_us);
     if (!score.feasible() || score.objective_us > limit_us) return;
     const uint32_t stages = evaluator.stage_count();
-    if (stages > fewest || (stages == fewest && !(score < best.score))) return;
+    if (stages > fewest || (stages == fewest && score >= best.score)) return;
     fewest = stages;
     best.take(assignment, score);
   });

@@ -1,7 +1,5 @@
 #include "runtime/search/peak_memory.h"
 
-#include "runtime/base/uncleared.h"
-
 namespace placeto {
 
 PeakMemory::PeakMemory(const Problem& problem, Stop* stop)

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "tests/support/onnx_models.h"
+#include "tools/onnx/import.h"
 #include "tools/onnx/model.h"
 
 using namespace placeto;
@@ -83,7 +84,13 @@ TEST_CASE("a file of more than 4 GiB is read by its structure") {
   std::fclose(file);
   CHECK(std::filesystem::file_size(path) > 4ull << 30);
   const auto model = read_onnx(path.string());
+  const auto graph = import_onnx(path.string());
+  ImportOptions shorter;
+  shorter.max_file_bytes = kContent;
+  const auto refused = import_onnx(path.string(), shorter);
   std::filesystem::remove(path);
+  CHECK_MESSAGE(graph.ok(), graph.status().message());
+  CHECK(refused.status().code() == StatusCode::kBadInput);
   REQUIRE_MESSAGE(model.ok(), model.status().message());
   REQUIRE(model->proto.graph().initializer_size() == 2);
   CHECK(model->proto.graph().initializer(1).dims(0) == kContent / 4);

@@ -24,6 +24,7 @@ Status read_options(const placeto_onnx_options* from, Options& to) {
   placeto_onnx_options o = {};
   Status status = read_struct("placeto_onnx_options", from, o);
   if (status.ok()) status = read_limits(o.limits, to.import.limits);
+  if (o.limits != nullptr) to.import.max_file_bytes = to.import.limits.max_file_bytes;
   ModelSettings& settings = to.import.settings;
   if (status.ok()) {
     status = read_settings("dims", o.dims, o.dim_count, parse_dim_setting, settings.dims);

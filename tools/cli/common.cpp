@@ -62,6 +62,7 @@ void take_standard_output() {
     throw Failure(kBadUsage, "--json: standard output is taken, by the output '-'");
   }
   output_is_printed = true;
+  set_output_color(false);  // which was asked of standard output, and tables go elsewhere now
 }
 
 void print(std::string_view text) {

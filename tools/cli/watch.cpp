@@ -71,9 +71,8 @@ double Watch::expected_ms(double now_ms) const {
   if (search_began_ms_ < 0) return left;
   const double searched = now_ms - search_began_ms_;
   if (budget_.milliseconds > 0) limit(budget_.milliseconds - searched);
-  if (budget_.evaluations > 0) {
-    limit(searched * (static_cast<double>(budget_.evaluations) / progress_.evaluations - 1));
-  }
+  const auto most = static_cast<double>(budget_.evaluations);
+  if (most > progress_.evaluations) limit(searched * (most / progress_.evaluations - 1));
   return left;
 }
 

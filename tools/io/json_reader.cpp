@@ -38,12 +38,12 @@ struct ListLimit {
   uint64_t seen = 0;  // in all
 };
 
-// Tensors of policies are as long as files may be; what else has no limit of its own describes a
-// policy: features, widths, where it comes from.
+// Tensors of policies are as long as files may be, a digit and a comma for each number; what else
+// has no limit of its own describes a policy: features, widths, where it comes from.
 std::array<ListLimit, 17> list_limits(const Limits& limits) {
   constexpr uint64_t kMostDescribing = 4'096, kMostDescribingInAll = 65'536;
   const uint64_t nodes = limits.max_nodes, devices = limits.max_devices, kinds = limits.max_kinds;
-  const uint64_t of_all_nodes = kinds + 8 * nodes, data = limits.max_file_bytes / 4;
+  const uint64_t of_all_nodes = kinds + 8 * nodes, data = limits.max_file_bytes / 2;
   return {{{"nodes", nodes, nodes},
            {"assignment", nodes, nodes},
            {"stages", nodes, nodes},

@@ -188,9 +188,10 @@ Result<Topology> parse_topology(std::vector<uint8_t> bytes, const std::string& n
 Result<std::shared_ptr<const Policy>> read_policy(const std::string& path, const Limits& limits) {
   Result<Bytes> bytes = read_bytes(path, limits);
   if (!bytes.ok()) return bytes.status();
+  const Limits of_binary = limits_of_binary(*bytes, limits);
   Result<Bytes> binary = to_binary(*std::move(bytes), FileKind::kPolicy, limits);
   if (!binary.ok()) return binary.status().at(shown(path));
-  return Policy::load(*binary, Policy::Bytes::kCopy, known_features(), limits).at(shown(path));
+  return Policy::load(*binary, Policy::Bytes::kCopy, known_features(), of_binary).at(shown(path));
 }
 
 Result<AnySpec> read_any(const std::string& path, const Limits& limits) {

@@ -427,13 +427,13 @@ bool rounds_to_steps(const std::string& path) {
 
 Result<ImportedGraph> import_onnx(std::span<const uint8_t> bytes, const std::string& name,
                                   const ImportOptions& options) {
-  Result<OnnxModel> model = parse_onnx(bytes, {.max_file_bytes = options.limits.max_file_bytes});
+  Result<OnnxModel> model = parse_onnx(bytes, {.max_file_bytes = options.max_file_bytes});
   if (!model.ok()) return model.status();
   return import_model(*std::move(model), name, options);
 }
 
 Result<ImportedGraph> import_onnx(const std::string& path, const ImportOptions& options) {
-  Result<OnnxModel> model = read_onnx(path, {.max_file_bytes = options.limits.max_file_bytes});
+  Result<OnnxModel> model = read_onnx(path, {.max_file_bytes = options.max_file_bytes});
   if (!model.ok()) return model.status();
   const std::string name = std::filesystem::path(path).stem().string();
   return import_model(*std::move(model), name, options).at(path);

@@ -53,7 +53,8 @@ struct ImportOptions {
   bool copy_shared = false;  // large shared parameters too count on every node that reads them
   // What engines run as one shares a device; none of these: nodes may be torn apart.
   std::span<const WholePattern> patterns = default_whole_patterns();
-  Limits limits;
+  Limits limits;                         // of the graph
+  uint64_t max_file_bytes = UINT64_MAX;  // of the model, whose weights take no memory
 };
 
 // A node of which something could not be inferred.

@@ -20,7 +20,7 @@ struct OnnxReadOptions {
   // false: tensor contents larger than strip.keep_tensor_bytes are left out of `proto`, so a file
   // of any size costs the memory of its structure. true: the whole message, at most 2 GiB.
   bool with_weights = false;
-  StripLimits strip;
+  StripLimits strip = {};
   uint64_t max_file_bytes = UINT64_MAX;
 };
 
@@ -32,8 +32,8 @@ struct OnnxModel {
 };
 
 // Reads a model. External data files are never opened. Fails with kIo if the file cannot be read,
-// and with kBadInput if it is larger than that, no ONNX model, has no graph, or has a node without
-// an operator; the message starts with the path and names the byte or the node.
+// and with kBadInput if it is longer than max_file_bytes, is no ONNX model, has no graph, or has a
+// node without an operator; the message starts with the path and names the byte or the node.
 Result<OnnxModel> read_onnx(const std::string& path, const OnnxReadOptions& options = {});
 // The same from memory, without a path in messages.
 Result<OnnxModel> parse_onnx(std::span<const uint8_t> bytes, const OnnxReadOptions& options = {});
