@@ -49,7 +49,7 @@ MemoryMeter::MemoryMeter(const Problem& problem, Stop* stop)
       end_of_node_(problem.node_count()),
       peak_end_us_(problem.device_count()),
       first_transfer_(problem.graph().output_count()),
-      last_end_(problem.device_count(), kNoIndex) {
+      behind_last_(problem.device_count(), 0) {
   next_transfer_.grow_to(problem.graph().edge_count());
   if (problem.is_staged()) end_of_stage_.reserve(problem.node_count());
   const size_t most = size_t{problem.node_count()} * (problem.is_staged() ? 2 : 1);
@@ -137,12 +137,12 @@ uint32_t MemoryMeter::add_end(uint32_t device, double us) {
   return end++;
 }
 
-// From some time between the end before the first and that to the last.
+// From some time between the end before the first and that, to the one before `behind`.
 void MemoryMeter::hold(uint32_t device, double from_us, Ends ends, uint64_t bytes) {
-  if (bytes == 0 || ends.first > ends.last) return;  // for no time
+  if (bytes == 0 || ends.first >= ends.behind) return;  // for no time
   taken_[ends.first] += static_cast<int64_t>(bytes);
-  taken_[ends.last + 1] -= static_cast<int64_t>(bytes);
-  if (list_ != nullptr) list_->push_back({device, from_us, end_us_[ends.last], bytes});
+  taken_[ends.behind] -= static_cast<int64_t>(bytes);
+  if (list_ != nullptr) list_->push_back({device, from_us, end_us_[ends.behind - 1], bytes});
 }
 
 void MemoryMeter::hold_all(std::span<const uint32_t> assignment, const Timeline& timeline) {
@@ -158,7 +158,7 @@ void MemoryMeter::hold_all(std::span<const uint32_t> assignment, const Timeline&
     // The end of what takes no time comes before what it takes.
     const double start_us = timeline.start_us[v];
     const uint32_t first = start_us < timeline.finish_us[v] ? end : end + 1;
-    hold(device, start_us, {first, end}, graph.node(v).workspace_bytes);
+    hold(device, start_us, {first, end + 1}, graph.node(v).workspace_bytes);
     for (uint32_t o = graph.output_begin(v); o < graph.output_end(v); ++o) {
       uint32_t last = end;
       for (uint32_t w : watched(graph.consumers(o), stop_)) {
@@ -167,7 +167,7 @@ void MemoryMeter::hold_all(std::span<const uint32_t> assignment, const Timeline&
           last = std::max(last, end_of_stage_[timeline.stage_of[v]]);
         }
       }
-      hold(device, start_us, {first, last}, graph.output_bytes(o));
+      hold(device, start_us, {first, last + 1}, graph.output_bytes(o));
       if (first_transfer_[o] != kNoIndex) hold_copies(assignment, timeline, o, last_read);
     }
     if (spend(stop_, 1 + graph.out_edges(v).size())) return;
@@ -184,33 +184,31 @@ void MemoryMeter::hold_copies(std::span<const uint32_t> assignment, const Timeli
   const uint64_t bytes = graph.output_bytes(output);
   const auto consumers = graph.consumers(output);
   for (uint32_t w : watched(consumers, stop_)) {
-    uint32_t& there = last_end_[assignment[w]];
-    const uint32_t end = last_read(producer, w);
-    there = there == kNoIndex ? end : std::max(there, end);
+    uint32_t& there = behind_last_[assignment[w]];
+    there = std::max(there, 1 + last_read(producer, w));
   }
   for (uint32_t i = first_transfer_[output]; i != kNoIndex; i = next_transfer_[i]) {
     const TransferSlice& transfer = timeline.transfers[i];
     if (transfer.destination != TransferSlice::kBroadcast) {
       const uint32_t to = transfer.destination;
-      hold_copy(to, transfer.arrival_us, last_end_[to], bytes);
+      hold_copy(to, transfer.arrival_us, behind_last_[to], bytes);
       continue;
     }
     // The first consumer on each device speaks for it.
     for (uint32_t w : watched(consumers, stop_)) {
-      const uint32_t to = assignment[w], last = std::exchange(last_end_[to], kNoIndex);
-      if (to != source) hold_copy(to, transfer.arrival_us, last, bytes);
+      const uint32_t to = assignment[w], behind = std::exchange(behind_last_[to], 0);
+      if (to != source) hold_copy(to, transfer.arrival_us, behind, bytes);
     }
   }
-  for (uint32_t w : watched(consumers, stop_)) last_end_[assignment[w]] = kNoIndex;
+  for (uint32_t w : watched(consumers, stop_)) behind_last_[assignment[w]] = 0;
   spend(stop_, 2 * consumers.size());
 }
 
-void MemoryMeter::hold_copy(uint32_t device, double arrival_us, uint32_t last, uint64_t bytes) {
-  if (last == kNoIndex) return;  // another reader spoke for it, or a stop came before its readers
+void MemoryMeter::hold_copy(uint32_t device, double arrival_us, uint32_t behind, uint64_t bytes) {
   const double* const begin = end_us_.data();
   const double* const first =
       std::upper_bound(begin + begin_[device], begin + end_[device], arrival_us);
-  hold(device, arrival_us, {static_cast<uint32_t>(first - begin), last}, bytes);
+  hold(device, arrival_us, {static_cast<uint32_t>(first - begin), behind}, bytes);
 }
 
 }  // namespace placeto

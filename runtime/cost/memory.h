@@ -59,14 +59,14 @@ class MemoryMeter {
   void list_ends(std::span<const uint32_t> assignment, const Timeline& timeline);
   uint32_t add_end(uint32_t device, double us);
   struct Ends {
-    uint32_t first, last;
+    uint32_t first, behind;
   };
   void hold(uint32_t device, double from_us, Ends ends, uint64_t bytes);
   void hold_all(std::span<const uint32_t> assignment, const Timeline& timeline);
   template <class LastRead>
   void hold_copies(std::span<const uint32_t> assignment, const Timeline& timeline, uint32_t output,
                    const LastRead& last_read);
-  void hold_copy(uint32_t device, double arrival_us, uint32_t last, uint64_t bytes);
+  void hold_copy(uint32_t device, double arrival_us, uint32_t behind, uint64_t bytes);
 
   const Problem* problem_;
   Stop* stop_;
@@ -80,7 +80,7 @@ class MemoryMeter {
   std::vector<double> peak_end_us_;       // per device
   std::vector<uint32_t> first_transfer_;  // per output; its others follow
   Uncleared<uint32_t> next_transfer_;     // per transfer
-  std::vector<uint32_t> last_end_;        // per device, of the consumers of one output
+  std::vector<uint32_t> behind_last_;     // per device, of the consumers of one output; 0: none
   std::vector<Held>* list_ = nullptr;
 };
 

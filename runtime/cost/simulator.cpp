@@ -123,7 +123,8 @@ void Simulator::divide_to_fit(std::span<const uint32_t> assignment) {
     if (!staged.run_by(rule, assignment)) return false;
     staged.describe(timeline);
     if (stopped(work_->stop)) return false;
-    return work_->memory.peaks(assignment, timeline, timeline.peak_memory_bytes);
+    work_->memory.peaks(assignment, timeline, timeline.peak_memory_bytes);
+    return !stopped(work_->stop);
   };
   const StageRule* best = nullptr;
   for (const StageRule& rule : kStageRules) {
