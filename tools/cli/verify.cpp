@@ -155,7 +155,7 @@ void print_json_report(const Verification& result, const std::string& failure) {
   print_json(report);
 }
 
-void print_text_report(const VerifyOptions& options, const Verification& result) {
+void print_text_report(const Verification& result) {
   std::string text;
   if (!result.differences.empty()) {
     Table table({{"node"}, {"operator"}, {"planned on"}, {"ran on"}});
@@ -231,7 +231,7 @@ void verify_record(const VerifyOptions& options) {
   if (options.common.json) {
     print_json_report(result, failure);
   } else {
-    print_text_report(options, result);
+    print_text_report(result);
   }
   if (failure.empty()) return;
   print_due();
