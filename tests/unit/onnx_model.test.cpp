@@ -63,6 +63,7 @@ TEST_CASE("a file of more than 4 GiB is read by its structure") {
   };
   constexpr uint64_t kContent = 2'500ull << 20;
   OnnxBuilder b;
+  b.input("a", {"4"});
   b.node("Relu", {"a"}, {"y"}, "relu");
   const std::string nodes = b.graph().SerializeAsString();
   const std::string head = std::string("\x42\x01w\x10\x01", 5) + "\x08" + varint(kContent / 4) +
@@ -90,7 +91,7 @@ TEST_CASE("a file of more than 4 GiB is read by its structure") {
   const auto refused = import_onnx(path.string(), shorter);
   std::filesystem::remove(path);
   CHECK_MESSAGE(graph.ok(), graph.status().message());
-  CHECK(refused.status().code() == StatusCode::kBadInput);
+  CHECK(refused.status().message().find("is larger than") != std::string::npos);
   REQUIRE_MESSAGE(model.ok(), model.status().message());
   REQUIRE(model->proto.graph().initializer_size() == 2);
   CHECK(model->proto.graph().initializer(1).dims(0) == kContent / 4);
