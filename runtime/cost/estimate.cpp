@@ -15,19 +15,18 @@ double bytes_moved(const Graph& graph, uint32_t node, Stop* stop) {
   const NodeSpec& spec = graph.node(node);
   if (spec.bytes_accessed != 0) return static_cast<double>(spec.bytes_accessed);
   double bytes = static_cast<double>(spec.resident_bytes);
-  for (uint64_t output : spec.outputs) bytes += static_cast<double>(output);
+  for (uint64_t output : watched(spec.outputs, stop)) bytes += static_cast<double>(output);
   for (const InEdge& in : watched(graph.in_edges(node), stop)) {
     if (in.output != kControlEdge) bytes += static_cast<double>(graph.output_bytes(in.output));
   }
   return bytes;
 }
 
-std::optional<double> estimate_run_us(const Graph& graph, uint32_t node, const DeviceSpec& device,
-                                      Stop* stop) {
+std::optional<double> estimate_run_us(const NodeSpec& node, double bytes,
+                                      const DeviceSpec& device) {
   const Efficiency efficiency = default_efficiency(device.kind);
-  const auto flops = static_cast<double>(graph.node(node).flops);
-  const double bytes = bytes_moved(graph, node, stop);
-  const auto launches = static_cast<double>(std::max<uint64_t>(graph.node(node).launches, 1));
+  const auto flops = static_cast<double>(node.flops);
+  const auto launches = static_cast<double>(std::max<uint64_t>(node.launches, 1));
   if (flops > 0 && device.peak_flops == 0) return std::nullopt;
   if (bytes > 0 && device.memory_bandwidth == 0) return std::nullopt;
   const double compute_s = flops > 0 ? flops / (device.peak_flops * efficiency.flops) : 0;

@@ -33,7 +33,7 @@ bool Evaluator::surely_fits(std::span<const uint32_t> assignment) {
         held_[assignment[w]] += graph.output_bytes(o);
       }
     }
-    if (spend(stop_, 1 + graph.out_edges(v).size())) return false;
+    if (spend(stop_, graph.out_work(v))) return false;
   }
   for (uint32_t d = 0; d < problem_->device_count(); ++d) {
     const uint64_t limit = problem_->memory_limit(d);

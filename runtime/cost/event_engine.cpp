@@ -1,7 +1,6 @@
 #include "runtime/cost/event_engine.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "runtime/base/no_index.h"
@@ -222,13 +221,13 @@ template <bool kOvertake>
 void EventEngine::book(uint32_t node, uint32_t device, double finish) {
   const EventTables::NodeRow& row = tables_->rows[node];
   bookings_.clear();
-  for (uint32_t o = row.output_begin; o < row.output_end; ++o) {
+  in_pieces(row.output_begin, row.output_end, stop_, [&](uint32_t o) {
     if (kOvertake && rules_.unicast) {
       book_unicast(o, device);
     } else {
       book_broadcast(o, device);
     }
-  }
+  });
   stoppable_sort(
       bookings_.begin(), bookings_.end(),
       [](const Booking& a, const Booking& b) { return a.file_position < b.file_position; }, stop_,

@@ -56,10 +56,11 @@ bool EventTables::find_tails(const Problem& problem, Stop* stop) {
   const auto order = problem.graph().topological_order();
   tail_us.assign(problem.node_count(), 0);
   for (auto v = order.rbegin(); v != order.rend(); ++v) {
-    for (const OutEdge& e : watched(problem.graph().out_edges(*v), stop)) {
-      tail_us[*v] = std::max(tail_us[*v], problem.fastest_us(e.target) + tail_us[e.target]);
+    const double from_us = problem.fastest_us(*v) + tail_us[*v];
+    for (const InEdge& e : watched(problem.graph().in_edges(*v), stop)) {
+      tail_us[e.source] = std::max(tail_us[e.source], from_us);
     }
-    if (spend(stop, 1 + problem.graph().out_edges(*v).size())) return false;
+    if (spend(stop, 1 + problem.graph().in_edges(*v).size())) return false;
   }
   for (double& tail : tail_us) tail = rounded_down(tail);
   return !spend(stop, Stop::looked_up(tail_us.size()));
@@ -108,7 +109,7 @@ bool EventTables::compile_edges(const Graph& graph, Stop* stop) {
       const auto entry = std::lower_bound(first, last, out[i].target) - consumers.node.begin();
       consumers.file_position[static_cast<size_t>(entry)] = i;
     }
-    if (spend(stop, 1 + 3 * out.size())) return false;
+    if (spend(stop, graph.out_work(v) + 2 * out.size())) return false;
   }
   return true;
 }

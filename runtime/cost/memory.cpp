@@ -13,7 +13,7 @@ std::vector<uint64_t> bytes_while_running(const Problem& problem, Stop* stop) {
   std::vector<uint64_t> most(problem.group_count(), 0);
   std::vector<uint32_t> counted(graph.output_count(), kNoIndex);
   for (uint32_t v = 0; v < graph.node_count(); ++v) {
-    if (spend(stop, 1 + graph.in_edges(v).size())) break;
+    if (spend(stop, graph.in_edges(v).size() + graph.out_work(v))) break;
     // A run that takes no time, or none that its clock can tell, holds nothing.
     if (problem.fastest_us(v) <= problem.shortest_passing_us()) continue;
     uint64_t sum = graph.node(v).workspace_bytes;
@@ -170,7 +170,7 @@ void MemoryMeter::hold_all(std::span<const uint32_t> assignment, const Timeline&
       hold(device, start_us, {first, last + 1}, graph.output_bytes(o));
       if (first_transfer_[o] != kNoIndex) hold_copies(assignment, timeline, o, last_read);
     }
-    if (spend(stop_, 1 + graph.out_edges(v).size())) return;
+    if (spend(stop_, graph.out_work(v))) return;
   }
 }
 

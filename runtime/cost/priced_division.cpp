@@ -85,7 +85,7 @@ void StagePricer::find_cuts(PricedDivision& priced) {
       double& rank = priced.stages[stage].rank;
       rank = std::max(rank, problem_.upward_rank()[v]);
     }
-    if (spend(stop_, 1 + graph.out_edges(v).size())) return;
+    if (spend(stop_, graph.out_work(v))) return;
   }
 }
 

@@ -35,12 +35,15 @@ std::optional<double> stated_run_us(const Graph& graph, uint32_t v, const std::s
   return node.cost_us[index];
 }
 
-// Run time of node v on a device before slowdown: stated, or else estimated.
-double base_run_us(const Graph& graph, uint32_t v, const DeviceSpec& device, Stop* stop) {
+// Run time of node v on a device before slowdown: stated, or else estimated. `bytes` is what the
+// node moves, once that was asked for.
+double base_run_us(const Graph& graph, uint32_t v, const DeviceSpec& device,
+                   std::optional<double>& bytes, Stop* stop) {
   if (!allows_kind(graph.node(v), device.kind)) return kNever;
   const auto stated = stated_run_us(graph, v, device.kind);
   if (stated) return *stated < 0 ? kNever : *stated;
-  return estimate_run_us(graph, v, device, stop).value_or(kNever);
+  if (!bytes) bytes = bytes_moved(graph, v, stop);
+  return estimate_run_us(graph.node(v), *bytes, device).value_or(kNever);
 }
 
 uint64_t usable_bytes(const DeviceSpec& device, const Rules& rules) {
@@ -137,9 +140,10 @@ Status Problem::fill_run_times(const Limits& limits, Stop* stop) {
   for (uint32_t v = 0; v < node_count(); ++v) {
     double sum = 0;
     uint32_t able = 0;
+    std::optional<double> bytes;
     for (uint32_t c = 0; c < classes_.count; ++c) {
       const DeviceSpec& device = topology_->device(classes_.first_device[c]);
-      const double base = base_run_us(*graph_, v, device, stop);
+      const double base = base_run_us(*graph_, v, device, bytes, stop);
       if (base != kNever && !in_number_range(base)) {
         return out_of_number_range(node_place(graph_->spec(), v), ": its run time", base);
       }
@@ -151,7 +155,9 @@ Status Problem::fill_run_times(const Limits& limits, Stop* stop) {
     }
     if (able == 0) return Status::bad_input(why_nothing_runs(*graph_, v, *topology_));
     mean_run_us_.push_back(sum / able);
-    if (spend(stop, classes_.count)) return Status::stopped();
+    if (spend(stop, classes_.count + (bytes ? graph_->in_edges(v).size() : 0))) {
+      return Status::stopped();
+    }
   }
   return {};
 }

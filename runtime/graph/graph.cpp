@@ -247,6 +247,11 @@ void Graph::index_edges() {
   prefix_sum(out_offset_);
   prefix_sum(in_offset_);
   prefix_sum(consumer_offset_);
+  for (uint32_t v = 0; v < node_count(); ++v) {
+    const uint32_t outputs = output_end(v) - output_begin(v);
+    const uint32_t edges = out_offset_[v + 1] - out_offset_[v];
+    if (outputs > std::max(edges, 1u)) spare_outputs_ += outputs - std::max(edges, 1u);
+  }
 
   out_edges_.resize(spec_.edges.size());
   in_edges_.resize(spec_.edges.size());

@@ -2,6 +2,7 @@
 // checked and laid out for reading.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -83,7 +84,12 @@ class Graph {
   uint32_t node_count() const { return static_cast<uint32_t>(spec_.nodes.size()); }
   uint32_t edge_count() const { return static_cast<uint32_t>(spec_.edges.size()); }
   uint32_t output_count() const { return static_cast<uint32_t>(output_bytes_.size()); }
-  uint64_t size() const { return uint64_t{node_count()} + edge_count(); }  // nodes and edges
+  // Nodes and edges, and outputs without edges of nodes that have many of them.
+  uint64_t size() const { return uint64_t{node_count()} + edge_count() + spare_outputs_; }
+  // Work of going through a node with its outputs and out-edges (runtime/base/stop.h).
+  uint64_t out_work(uint32_t v) const {
+    return 1 + std::max<uint64_t>(out_edges(v).size(), output_end(v) - output_begin(v));
+  }
 
   uint32_t output_begin(uint32_t v) const { return output_offset_[v]; }
   uint32_t output_end(uint32_t v) const { return output_offset_[v + 1]; }
@@ -121,6 +127,7 @@ class Graph {
   std::vector<InEdge> in_edges_;
   std::vector<uint32_t> consumers_;
   std::vector<uint32_t> topological_order_;
+  uint64_t spare_outputs_ = 0;
 };
 
 }  // namespace placeto

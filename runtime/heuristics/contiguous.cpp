@@ -1,7 +1,6 @@
 // `contiguous`: the topological order cut into consecutive stages of equal time, one per device:
 // what experts do by hand for chains of layers. Groups stand where their first node stands.
 #include <algorithm>
-#include <numeric>
 
 #include "runtime/heuristics/heuristics.h"
 #include "runtime/heuristics/memory_plan.h"

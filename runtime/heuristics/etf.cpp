@@ -3,7 +3,6 @@
 // start first; ties by upward rank. A colocated group is bound by its first node; until then its
 // heaviest member says when it could start, and all members' run times count.
 #include <algorithm>
-#include <numeric>
 
 #include "runtime/base/no_index.h"
 #include "runtime/cost/rounding.h"

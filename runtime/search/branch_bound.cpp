@@ -184,6 +184,7 @@ void BranchBound::each_transfer(Visit visit) {
     }
     if (!unicast && longest >= 0) visit(Sent{o, from, from, longest, longest_tail});
   }
+  spend(stop_, graph_.output_count());
 }
 
 double BranchBound::longest_of_jobs() {
@@ -246,6 +247,7 @@ std::span<const double> BranchBound::busy_us() {
     }
     if (leaves) busy_us_[from] += cut_price_us(problem_, from, o);
   }
+  spend(stop_, graph_.output_count());
   return busy_us_;
 }
 

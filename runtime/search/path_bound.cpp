@@ -29,11 +29,11 @@ PathBound::PathBound(const Problem& problem, Stop* stop)
   moved_to_.assign(graph.node_count(), kNoIndex);
   if (spend(stop_, graph.node_count())) return;  // memory touched for the first time is slow
   for (const uint32_t v : order) {
-    for (const InEdge& in : watched(graph.in_edges(v), stop_)) {
-      free_head_us_[v] =
-          std::max(free_head_us_[v], free_head_us_[in.source] + problem.fastest_us(in.source));
+    const double behind = free_head_us_[v] + problem.fastest_us(v);
+    for (const OutEdge& out : watched(graph.out_edges(v), stop_)) {
+      free_head_us_[out.target] = std::max(free_head_us_[out.target], behind);
     }
-    if (spend(stop_, 1 + graph.in_edges(v).size())) return;
+    if (spend(stop_, 1 + graph.out_edges(v).size())) return;
   }
 }
 

@@ -20,7 +20,7 @@ void Loads::sum(const Problem& problem, std::span<const uint32_t> assignment, St
         break;
       }
     }
-    if (spend(stop, 1 + graph.out_edges(v).size())) return;
+    if (spend(stop, graph.out_work(v))) return;
   }
 }
 

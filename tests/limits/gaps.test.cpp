@@ -105,9 +105,15 @@ GraphSpec layered_graph(uint32_t nodes, uint32_t reads = 3) {
 }
 
 // What one node sends to all, what all send to one, everything of one half to everything of the
-// other, everything to everything behind it, and all nodes in one group.
-enum class Wide { kStar, kFunnel, kBipartite, kDense, kColocated };
+// other, everything to everything behind it, all nodes in one group, and so many outputs of one
+// node among 40 that nobody reads.
+enum class Wide { kStar, kFunnel, kBipartite, kDense, kColocated, kOutputs };
 GraphSpec wide_graph(Wide shape, uint32_t nodes) {
+  if (shape == Wide::kOutputs) {
+    GraphSpec graph = layered_graph(40);
+    graph.nodes[7].outputs.resize(nodes, 1);
+    return graph;
+  }
   GraphSpec graph = layered_graph(nodes, shape == Wide::kColocated ? 3 : 0);
   for (uint32_t v = 1; v < nodes; ++v) {
     if (shape == Wide::kStar) graph.edges.push_back({0, 0, v});
@@ -221,6 +227,10 @@ TEST_CASE("nor does one where a node has a hundred thousand neighbours, or a mil
       {Wide::kStar, 100'000, 8, Devices::kLike},
       {Wide::kStar, 50'000, 16, Devices::kUnlike},
       {Wide::kColocated, 100'000, 0, Devices::kUnlike},
+      {Wide::kOutputs, 2'000'000, 0, Devices::kUnlike},
+      {Wide::kOutputs, 2'000'000, 3, Devices::kLike},
+      {Wide::kOutputs, 2'000'000, 8, Devices::kUnlike},
+      {Wide::kOutputs, 2'000'000, 16, Devices::kLike, Objective::kThroughput},
       {Wide::kStar, 1'000'000, 0, Devices::kLike},
       {Wide::kFunnel, 1'000'000, 3, Devices::kUnlike},
       {Wide::kStar, 300'000, 0, Devices::kUnlike, Objective::kThroughput},

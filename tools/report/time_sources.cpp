@@ -33,7 +33,7 @@ uint32_t not_estimated(const Graph& graph, const TimeSources& sources, const Dev
   for (uint32_t v = 0; v < graph.node_count(); ++v) {
     const NodeSpec& node = graph.node(v);
     const bool wanted = allows(node, device) && node.cost_us.size() <= column;
-    count += wanted && !estimate_run_us(graph, v, device) ? 1 : 0;
+    if (wanted && !estimate_run_us(node, bytes_moved(graph, v), device)) ++count;
   }
   return count;
 }
