@@ -48,7 +48,11 @@ class Refiner {
  private:
   enum Aim { kBetter, kFewer };
 
-  bool done() const { return stopped(evaluator_.stop()) || evaluator_.evaluations() >= last_; }
+  // A merge that would make stages wait in a circle takes a part of an evaluation.
+  bool done() const {
+    constexpr uint64_t kCircles = 16;
+    return stopped(evaluator_.stop()) || evaluator_.evaluations() + circles_ / kCircles >= last_;
+  }
   uint32_t stages() const { return best_.division.stage_count(); }
 
   // What was recorded of a run may have been no more than how it came about.
@@ -119,17 +123,18 @@ class Refiner {
       for (uint32_t d = 0; d < problem_.device_count(); ++d) {
         if (d == best_.division.device[s]) continue;
         if (done()) return false;
+        if (spend(evaluator_.stop(), nodes_of(s).size())) return false;
+        const auto allowed = [&](uint32_t v) { return problem_.allowed(problem_.group_of(v), d); };
+        if (!std::ranges::all_of(nodes_of(s), allowed)) continue;
         moved_ = best_.assignment;
-        bool allowed = true;
-        for (uint32_t v = 0; v < problem_.node_count() && allowed; ++v) {
-          if (spend(evaluator_.stop(), 1)) return false;
-          if (best_.division.stage_of[v] != s || moved_[v] == d) continue;  // with its group
-          allowed = problem_.allowed(problem_.group_of(v), d);
+        for (const uint32_t v : nodes_of(s)) {
+          if (moved_[v] == d) continue;  // with its group
           for (uint32_t w : watched(problem_.members(problem_.group_of(v)), evaluator_.stop())) {
             moved_[w] = d;
           }
         }
-        if (allowed && try_out(moved_, {}, aim)) return true;
+        if (stopped(evaluator_.stop())) return false;
+        if (try_out(moved_, {}, aim)) return true;
       }
     }
     return false;
@@ -149,7 +154,10 @@ class Refiner {
         if (of_node == s) of_node = first;
       }
       if (spend(evaluator_.stop(), tables_.work())) return false;
-      if (!numbering_.renew(trial_, evaluator_.stop())) continue;
+      if (!numbering_.renew(trial_, evaluator_.stop())) {
+        ++circles_;
+        continue;
+      }
       if (try_out(best_.assignment, trial_, aim)) return true;
     }
     return false;
@@ -274,6 +282,7 @@ class Refiner {
   StageTables tables_;
   StageNumbering numbering_;
   uint64_t last_;                 // evaluation, but of moves of parts
+  uint64_t circles_ = 0;          // merges that were none
   uint64_t part_moves_ = 10'000;  // that are left
   Evaluator& evaluator_;
   Candidate& best_;

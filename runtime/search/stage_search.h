@@ -11,8 +11,9 @@ namespace placeto {
 
 // For 2, 3, ... consecutive parts of the topological order, the cheapest devices and boundaries by
 // dynamic programming: run times, stages, and whatever passes each boundary, one after the other.
-// Exact for chains; elsewhere a start. Groups stand where their first node stands. Fewer than asked
-// for where rules or the number of devices leave no such split; nothing once stopped.
+// Exact for chains; elsewhere a start. Groups stand where their first node stands. Looks at the
+// first devices alone where there are many, and leaves out numbers of parts for which rules leave
+// no such split; nothing once stopped.
 std::vector<Assignment> contiguous_splits(const Problem& problem, Stop* stop = nullptr);
 
 // Whether one is better than the other by more than adding the same times in another order makes: a

@@ -51,7 +51,38 @@ PlaceResult placed(const Problem& problem, double tolerance) {
   return std::move(*result);
 }
 
+// How often a placing looks at the clock.
+uint64_t looks_of(const Problem& problem) {
+  uint64_t looks = 0;
+  const auto count = [](void* counter) { return ++*static_cast<uint64_t*>(counter) == 0; };
+  Stop stop(count, &looks);
+  MethodOptions options;
+  options.stop = &stop;
+  REQUIRE(place_auto(problem, options).ok());
+  return looks;
+}
+
 }  // namespace
+
+TEST_CASE("stages that nothing can merge or move take work in proportion to their number") {
+  uint64_t before = 0;
+  for (const uint32_t nodes : {2'000u, 4'000u, 8'000u}) {
+    GraphSpec graph;
+    for (uint32_t v = 0; v < nodes; ++v) {
+      graph.nodes.emplace_back();
+      graph.nodes[v].name = std::to_string(v);
+      graph.nodes[v].cost_us = {10};
+      graph.nodes[v].outputs = {10};
+      graph.nodes[v].allowed_kinds = {v % 2 == 0 ? "cpu" : "npu"};
+      if (v > 0) graph.edges.push_back({v - 1, 0, v});
+    }
+    const test::Instance chain =
+        test::build_instance(std::move(graph), chain_beside(1).topology->spec());
+    const uint64_t looks = looks_of(*chain.problem);
+    if (before > 0) CHECK(looks < 3 * before);
+    before = looks;
+  }
+}
 
 TEST_CASE("contiguous splits find the boundaries that pay on a chain of unlike devices") {
   const test::Instance instance = chain_beside(10);
