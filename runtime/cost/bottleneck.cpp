@@ -18,6 +18,7 @@ Bottleneck::Bottleneck(const Problem& problem)
   feeds_.reserve(rows * rows);
   left_.reserve(rows);
   circle_.reserve(rows);
+  path_.reserve(rows);
   intake_us_.reserve(problem.device_count());
   circle_us_.reserve(rows);
   destinations_.reserve(rows);
@@ -175,22 +176,40 @@ void Bottleneck::list_devices(std::span<const uint32_t> assignment, Stop* stop) 
   }
 }
 
-// Depth first; circle_ tells who was there.
+// Depth first; circle_ is one more than how many of the others were looked at from there.
 void Bottleneck::leave(uint32_t row) {
   if (circle_[row] != 0) return;
+  const auto rows = static_cast<uint32_t>(used_.size());
   circle_[row] = 1;
-  for (uint32_t to = 0; to < used_.size(); ++to) {
-    if (feeds_[row * used_.size() + to] != 0) leave(to);
+  path_.assign(1, row);
+  while (!path_.empty()) {
+    const uint32_t at = path_.back();
+    uint32_t to = circle_[at] - 1;
+    while (to < rows && (feeds_[at * rows + to] == 0 || circle_[to] != 0)) ++to;
+    circle_[at] = to + 1;
+    if (to < rows) {
+      circle_[to] = 1;
+      path_.push_back(to);
+    } else {
+      left_.push_back(at);
+      path_.pop_back();
+    }
   }
-  left_.push_back(row);
 }
 
 // Against the edges.
 void Bottleneck::gather(uint32_t row, uint32_t circle) {
-  if (circle_[row] != kNoIndex) return;
+  const auto rows = static_cast<uint32_t>(used_.size());
   circle_[row] = circle;
-  for (uint32_t from = 0; from < used_.size(); ++from) {
-    if (feeds_[from * used_.size() + row] != 0) gather(from, circle);
+  path_.assign(1, row);
+  while (!path_.empty()) {
+    const uint32_t at = path_.back();
+    path_.pop_back();
+    for (uint32_t from = 0; from < rows; ++from) {
+      if (feeds_[from * rows + at] == 0 || circle_[from] != kNoIndex) continue;
+      circle_[from] = circle;
+      path_.push_back(from);
+    }
   }
 }
 

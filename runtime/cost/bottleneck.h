@@ -48,6 +48,7 @@ class Bottleneck {
   std::vector<uint32_t> row_, used_;  // of devices with nodes; the devices of rows
   std::vector<uint8_t> feeds_;        // rows x rows
   std::vector<uint32_t> left_, circle_;  // rows, last first; the circle of each
+  std::vector<uint32_t> path_;           // rows that a walk still has to go on from
   std::vector<double> intake_us_, circle_us_;
   std::vector<uint32_t> seen_;                    // by device: the output last counted there
   std::vector<uint32_t> destinations_, busiest_;  // devices
