@@ -56,7 +56,7 @@ Status check_end(std::span<const uint8_t> bytes, size_t used, FileKind expected)
 Status CopyBudget::too_much_sharing(const std::string& place) {
   return bad_input({place,
                     ": up to here the strings and lists expand to more than 64 times the "
-                    "size of the file, expected a file that shares less"});
+                    "size of the file or 2 GiB, expected a file that shares less"});
 }
 
 Status check_buffer_size(uint64_t bytes, FileKind kind) {

@@ -90,7 +90,7 @@ Status copy_node(const schema::Node& from, CopyBudget& budget, NodeSpec& to) {
 Result<GraphSpec> copy_graph(const schema::Graph& from, size_t file_bytes, const Limits& limits) {
   if (Status s = check_version(from.format_version()); !s.ok()) return s;
   if (Status s = check_known_fields(&from); !s.ok()) return s;
-  CopyBudget budget(file_bytes, limits);
+  CopyBudget budget(file_bytes);
   GraphSpec to;
   budget.copy(from.name(), to.name);
   budget.copy(from.kinds(), to.kinds);

@@ -53,7 +53,7 @@ Result<PlacementSpec> copy_placement(const schema::Placement& from, size_t file_
   if (Status s = check_known_fields(&from); !s.ok()) return s;
   if (Status s = check_known_entries("candidates", from.candidates()); !s.ok()) return s;
   if (Status s = check_known_entries("reasons", from.reasons()); !s.ok()) return s;
-  CopyBudget budget(file_bytes, limits);
+  CopyBudget budget(file_bytes);
   PlacementSpec to;
   budget.copy(from.graph(), to.graph);
   budget.copy(from.topology(), to.topology);

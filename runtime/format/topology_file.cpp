@@ -115,7 +115,7 @@ Result<TopologySpec> copy_topology(const schema::Topology& from, size_t file_byt
                                    const Limits& limits) {
   if (Status s = check_version(from.format_version()); !s.ok()) return s;
   if (Status s = check_known_fields(&from); !s.ok()) return s;
-  CopyBudget budget(file_bytes, limits);
+  CopyBudget budget(file_bytes);
   TopologySpec to;
   budget.copy(from.name(), to.name);
   to.op_gap_us = from.op_gap_us();

@@ -159,7 +159,7 @@ TEST_CASE("a field that this version does not know is refused") {
   const auto edges = builder.CreateVector(std::vector{edge});
   schema::FinishGraphBuffer(builder, schema::CreateGraph(builder, 1, 0, 0, nodes, edges));
   CHECK(use_graph(finished_bytes(builder)) ==
-        "edges[0]: has field number 3, expected at most 3 fields: a newer version may have written "
+        "edges[0]: has 4 fields, expected at most 3: a newer version may have written "
         "this file");
 }
 

@@ -11,8 +11,9 @@
 
 namespace placeto {
 
-inline std::string text_of(const flatbuffers::String* text) {
-  return text == nullptr ? std::string() : text->str();
+// In the file.
+inline std::string_view text_of(const flatbuffers::String* text) {
+  return text == nullptr ? std::string_view() : text->string_view();
 }
 
 template <class T>

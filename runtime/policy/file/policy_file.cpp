@@ -26,7 +26,7 @@ std::vector<PolicyFeature> features_of(const Features* from) {
   std::vector<PolicyFeature> to;
   for (uint32_t i = 0; i < size_of(from); ++i) {
     const schema::Feature& f = *from->Get(i);
-    to.push_back({text_of(f.name()), f.shift(), f.scale()});
+    to.push_back({std::string(text_of(f.name())), f.shift(), f.scale()});
   }
   return to;
 }
@@ -207,7 +207,7 @@ PolicySpec copy_policy(std::span<const uint8_t> bytes, CopyTensors tensors) {
   if (tensors == CopyTensors::kNo) return to;
   for (uint32_t i = 0; i < size_of(from.tensors()); ++i) {
     const schema::Tensor& t = *from.tensors()->Get(i);
-    to.tensors.push_back({text_of(t.name()), list_of(t.shape()), list_of(t.data())});
+    to.tensors.push_back({std::string(text_of(t.name())), list_of(t.shape()), list_of(t.data())});
   }
   return to;
 }

@@ -23,7 +23,7 @@ constexpr uint32_t kMaxWorkloads = 1'024;
 Status check_feature(const schema::Feature& feature, std::span<const std::string_view> known,
                      std::vector<bool>& seen) {
   if (Status s = check_known_fields(&feature); !s.ok()) return s;
-  const std::string name = text_of(feature.name());
+  const std::string_view name = text_of(feature.name());
   const auto found = std::find(known.begin(), known.end(), name);
   if (found == known.end()) {
     return bad_input({"name is ", in_quotes(name),
@@ -110,7 +110,7 @@ Status check_tensors(const Tensors* tensors, const std::vector<TensorShape>& exp
   std::vector<bool> seen(expected.size(), false);
   for (uint32_t i = 0; i < size_of(tensors); ++i) {
     const schema::Tensor& tensor = *tensors->Get(i);
-    const std::string name = text_of(tensor.name());
+    const std::string_view name = text_of(tensor.name());
     const std::string place = entry("tensors", i) + " " + in_quotes(name);
     if (Status s = check_known_fields(&tensor); !s.ok()) return s.at(place);
     const auto found = std::find_if(expected.begin(), expected.end(),
@@ -172,7 +172,7 @@ Status verify_policy_meaning(std::span<const uint8_t> bytes, const KnownFeatures
                              const Limits& limits) {
   const schema::Policy& policy = *schema::GetPolicy(bytes.data());
   if (Status s = check_known_fields(&policy); !s.ok()) return s;
-  const std::string name = text_of(policy.architecture());
+  const std::string_view name = text_of(policy.architecture());
   const auto architecture = find_architecture(name);
   if (!architecture) {
     return bad_input({"architecture is ", in_quotes(name), ", expected 'placeto' or 'pairwise'"});
