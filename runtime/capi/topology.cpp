@@ -246,15 +246,13 @@ placeto_status placeto_topology_link(const placeto_topology* topology, uint32_t 
     if (Status s = check_index("from", from, all.device_count()); !s.ok()) return s;
     if (Status s = check_index("to_device", to_device, all.device_count()); !s.ok()) return s;
     if (from == to_device) return invalid({"from and to_device are the same device"});
-    const std::string &a = all.device(from).name, &b = all.device(to_device).name;
     const LinkParameters& link = all.link(from, to_device);
-    const char* channel = nullptr;
-    for (const LinkSpec& l : all.spec().links) {
-      if (l.from == a && l.to == b && !l.channel.empty()) channel = l.channel.c_str();
-    }
+    const LinkSpec* const named = all.named_link(from, to_device);
+    const bool has_channel = named != nullptr && !named->channel.empty();
     return write_struct("placeto_link",
-                        {0, a.c_str(), b.c_str(), link.bandwidth_bytes_per_us, link.latency_us,
-                         link.gap_us, channel},
+                        {0, all.device(from).name.c_str(), all.device(to_device).name.c_str(),
+                         link.bandwidth_bytes_per_us, link.latency_us, link.gap_us,
+                         has_channel ? named->channel.c_str() : nullptr},
                         to);
   });
 }

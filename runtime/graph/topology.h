@@ -92,6 +92,11 @@ class Topology {
   const LinkParameters& link(uint32_t from, uint32_t to) const {
     return link_of_.empty() ? spec_.default_link : links_[link_of_[pair(from, to)]];
   }
+  // The entry of the list that names this link; null where it has default_link.
+  const LinkSpec* named_link(uint32_t from, uint32_t to) const {
+    const uint32_t index = link_of_.empty() ? 0 : link_of_[pair(from, to)];
+    return index == 0 ? nullptr : &spec_.links[index - 1];
+  }
   uint32_t channel(uint32_t from, uint32_t to) const {
     return link_of_.empty() ? from : channel_of_[pair(from, to)];
   }
