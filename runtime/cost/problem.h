@@ -67,7 +67,6 @@ class Problem {
   // Devices of one class (kind, slowdown, peak rates) run every node equally fast.
   uint32_t class_count() const { return classes_.count; }
   uint32_t class_of(uint32_t device) const { return classes_.of_device[device]; }
-  std::span<const uint32_t> classes() const { return classes_.of_device; }
 
   // Run time of a node on a device in microseconds; kNever where its kind cannot run it.
   [[gnu::always_inline]] double run_us(uint32_t node, uint32_t device) const {

@@ -23,7 +23,7 @@ Status check_reasons(const PlacementSpec& spec) {
     if (r.device != spec.assignment[r.node]) {
       return wrong(i, "device is not that of the node in assignment");
     }
-    if (r.second_device != ReasonSpec::kNoDevice && r.second_device >= spec.devices.size()) {
+    if (r.second_device != kNoIndex && r.second_device >= spec.devices.size()) {
       return wrong(i, "second_device is no index into devices");
     }
     for (const double us : {r.cost_us, r.second_cost_us}) {

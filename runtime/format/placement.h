@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/base/limits.h"
+#include "runtime/base/no_index.h"
 #include "runtime/base/result.h"
 #include "runtime/cost/problem.h"
 #include "runtime/cost/simulator.h"
@@ -30,14 +31,12 @@ inline constexpr uint64_t kMaxExtent = uint64_t{1} << 31;
 
 // Why a node is where it is: what the cost would be elsewhere.
 struct ReasonSpec {
-  static constexpr uint32_t kNoDevice = UINT32_MAX;
-
   uint32_t node = 0;
-  uint32_t device = 0;                 // index into devices, as in assignment
-  double cost_us = 0;                  // makespan, or bottleneck when placed for throughput
-  uint32_t second_device = kNoDevice;  // the best of the others, if there is one
-  double second_cost_us = 0;           // with the node, and those that share its device, there
-  bool second_feasible = false;        // that would fit every device's memory
+  uint32_t device = 0;                // index into devices, as in assignment
+  double cost_us = 0;                 // makespan, or bottleneck when placed for throughput
+  uint32_t second_device = kNoIndex;  // the best of the others, if there is one
+  double second_cost_us = 0;          // with the node, and those that share its device, there
+  bool second_feasible = false;       // that would fit every device's memory
   friend bool operator==(const ReasonSpec&, const ReasonSpec&) = default;
 };
 

@@ -1,7 +1,6 @@
 #include "runtime/heuristics/workbench.h"
 
 #include <algorithm>
-#include <functional>
 
 #include "runtime/groups/uncut_parts.h"
 

@@ -48,7 +48,6 @@ class Queues {
   // Takes over a run. Incomplete once stopped, and of no more use.
   void load(const SimulatedRun& run, Stop* stop = nullptr);
 
-  const Problem& problem() const { return *problem_; }
   double makespan_us() const { return makespan_us_; }
   uint32_t node_at(uint32_t position) const { return order_[position]; }
   uint32_t position(uint32_t node) const { return nodes_[node].position; }
@@ -64,7 +63,6 @@ class Queues {
   std::span<const Send> sends() const { return sends_; }
   uint32_t first_send(uint32_t position) const { return first_send_[position]; }
   // Arrivals of an output have a slot for each device where they are kept apart, else one.
-  bool apart() const { return apart_; }
   size_t slot_count() const {
     return size_t{problem_->graph().output_count()} * (apart_ ? problem_->device_count() : 1);
   }

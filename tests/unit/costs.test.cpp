@@ -60,6 +60,13 @@ std::string run(int ts, int dur) {
          R"(,"name":"model_run","args":{}})";
 }
 
+// Of its nodes' medians.
+double total_us(const Profile& profile) {
+  double total = 0;
+  for (const ProfiledNode& node : profile.nodes) total += node.median_us;
+  return total;
+}
+
 Profile profile(const std::string& text) {
   auto result = parse_profile(text);
   REQUIRE_MESSAGE(result.ok(), result.status().message());
@@ -85,17 +92,17 @@ TEST_CASE("a profile gives medians without the first run") {
 TEST_CASE("runs are told apart without events of whole runs, and one run counts") {
   const Profile two = profile("[" + event("a", "", 0, 90) + "," + event("b", "", 100, 90) + "," +
                               event("a", "", 200, 9) + "," + event("b", "", 210, 7) + "]");
-  CHECK(two.total_us() == 16);
+  CHECK(total_us(two) == 16);
   CHECK(two.runs == 1);
   const Profile one = profile("[" + event("a", "", 0, 90) + "]");
-  CHECK(one.total_us() == 90);
+  CHECK(total_us(one) == 90);
   CHECK(!one.warm_up_dropped);
 }
 
 TEST_CASE("nodes inside another node are part of it") {
   const Profile got = profile("[" + event("inner", "Add", 12, 5) + "," + event("if", "If", 10, 20) +
                               "," + event("after", "Add", 30, 3) + "]");
-  CHECK(got.total_us() == 23);
+  CHECK(total_us(got) == 23);
   CHECK(got.nodes.size() == 2);
 }
 
@@ -103,7 +110,7 @@ TEST_CASE("nodes that ran at the same time on other threads have their own times
   const Profile got =
       profile("[" + event("a", "MatMul", 10, 900) + "," + event("b", "MatMul", 20, 800) + "]");
   CHECK(got.nodes.size() == 2);
-  CHECK(got.total_us() == 1'700);
+  CHECK(total_us(got) == 1'700);
 }
 
 TEST_CASE("nodes of a branch that stands in the place of its node have their own times") {
@@ -118,7 +125,7 @@ TEST_CASE("nodes of a branch that stands in the place of its node have their own
   REQUIRE(got->nodes.size() == 3);
   CHECK(got->nodes[0].name == "inner");
   CHECK(got->nodes[1].name == "loop");
-  CHECK(got->total_us() == 18);
+  CHECK(total_us(*got) == 18);
 }
 
 TEST_CASE("the time of a node on a GPU is that of its kernels, not of their launch") {
@@ -193,7 +200,7 @@ TEST_CASE("names that the engine wrote without escapes are read as they are") {
 
 TEST_CASE("profiles that were cut off are read as far as they go; other files are refused") {
   const std::string text = "[" + event("a", "", 0, 5) + ",\n" + event("b", "", 9, 6) + "]";
-  CHECK(profile(text.substr(0, text.size() - 8)).total_us() == 5);
+  CHECK(total_us(profile(text.substr(0, text.size() - 8))) == 5);
   for (const char* other :
        {"", "{}", "[]", "[1]", "[{\"cat\":\"Node\",\"name\":\"a_kernel_time\"}]"}) {
     const auto result = parse_profile(other);

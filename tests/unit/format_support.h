@@ -214,7 +214,7 @@ inline PlacementSpec random_placement(Random& random) {
   for (uint32_t v = 0; v < spec.assignment.size(); v += 1 + random.below(4)) {
     const uint32_t second = random.below(n + 1);
     spec.reasons.push_back({v, spec.assignment[v], random_number(random),
-                            second == n ? ReasonSpec::kNoDevice : second, random_number(random),
+                            second == n ? kNoIndex : second, random_number(random),
                             random.below(2) == 0});
   }
   for (uint32_t d = random.below(3); d > 0; --d)

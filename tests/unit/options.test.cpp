@@ -18,7 +18,6 @@ struct Kettle {
   bool hot = false;
   std::vector<std::string> milk, sugar;
   double strength = 0, minutes = 0, flow = 0, ratio = 0;
-  uint64_t volume = 0;
   Program program{"kettle", "Makes tea.", "1.2"};
 
   Kettle() {
@@ -31,7 +30,6 @@ struct Kettle {
     brew.list("--sugar", "X", sugar, "Which sugar").takes_list = true;
     brew.share("--strength", strength, "Of the tea", 1);
     brew.milliseconds("--time", minutes, "To wait");
-    brew.bytes("--volume", volume, "Of the pot");
     brew.rate("--flow", flow, "Of the spout", 1e12);
     brew.number("--ratio", ratio, "Of milk to tea", 0, 10);
     brew.action([] {});
@@ -242,8 +240,8 @@ TEST_CASE("numbers are read as people write them") {
   CHECK((parse_milliseconds("1.5 min", number) && number == 90'000));
   CHECK((parse_milliseconds("250us", number) && number == 0.25));
   CHECK((parse_milliseconds("40", number) && number == 40));
-  CHECK((parse_bytes("8GiB", count) && count == uint64_t{8} << 30));
-  CHECK((parse_bytes("12GB", count) && count == 12'000'000'000));
+  CHECK((parse_rate("8GiB/s", number) && number == 0x1p33));
+  CHECK((parse_rate("12GB", number) && number == 12e9));
   CHECK((parse_large_number("312T", number) && number == 312e12));
 }
 
@@ -257,6 +255,6 @@ TEST_CASE("what is no plain number is refused in any unit") {
   for (const char* text : {"", "%", "s", "-1", "nan", "inf", "1e999s", "1 2", "0x10", "1sec"}) {
     CHECK_MESSAGE(!parse_share(text, number), text);
     CHECK_MESSAGE(!parse_milliseconds(text, number), text);
-    CHECK_MESSAGE(!parse_bytes(text, count), text);
+    CHECK_MESSAGE(!parse_rate(text, number), text);
   }
 }

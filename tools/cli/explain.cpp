@@ -13,7 +13,7 @@ namespace placeto::cli {
 namespace {
 
 bool has_second(const ReasonSpec& reason) {
-  return reason.second_device != ReasonSpec::kNoDevice;
+  return reason.second_device != kNoIndex;
 }
 
 std::string second_best(const Problem& problem, const ReasonSpec& reason) {

@@ -273,12 +273,6 @@ Profile summarize(const Events& events) {
 
 }  // namespace
 
-double Profile::total_us() const {
-  double total = 0;
-  for (const ProfiledNode& node : nodes) total += node.median_us;
-  return total;
-}
-
 Result<Profile> parse_profile(std::string_view text, const ProfileLimits& limits) {
   Events events;
   const auto take = [&](const nlohmann::json& event, size_t i) {

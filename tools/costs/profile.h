@@ -34,7 +34,6 @@ struct Profile {
   uint32_t runs = 0;                // that were used
   bool warm_up_dropped = false;     // the first of several runs
   double median_run_us = 0;         // of whole runs; 0 if the profile has none
-  double total_us() const;          // sum of the nodes' medians
 };
 
 struct ProfileLimits {

@@ -241,7 +241,6 @@ Status Analyzer::visit_body(const GraphProto& graph, Scope& scope, const Frame& 
     const Value* found = scope.find(output.name());
     Value value = found != nullptr ? *found : Value{};
     if (found == nullptr && is_sensible(output.type())) value.type = output.type();
-    value.weight = false;
     body.outputs.push_back(bounded(std::move(value)));
   }
   return {};
@@ -260,7 +259,6 @@ Status Analyzer::run(const onnx::ModelProto& model, Defaults defaults, Analysis&
     const bool is_weight = analysis.scope.find(input.name()) != nullptr;
     if (is_weight && !replaceable) continue;
     Value value;
-    value.weight = is_weight;
     if (is_sensible(input.type())) value.type = input.type();
     keep(input.name(), std::move(value), analysis.scope);
   }

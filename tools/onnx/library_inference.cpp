@@ -253,7 +253,7 @@ const Result<std::string>& LibraryInference::answer_to(std::string request) {
   return answers_.emplace(std::move(request), std::move(answer)).first->second;
 }
 
-bool LibraryInference::infer(const NodeProto& node, std::span<const Value* const> inputs,
+void LibraryInference::infer(const NodeProto& node, std::span<const Value* const> inputs,
                              const Opsets& opsets, std::span<Value> outputs, std::string& problem) {
   const std::string domain = is_default_domain(node.domain()) ? "" : node.domain();
   const auto version = opsets.find(domain);
@@ -264,20 +264,20 @@ bool LibraryInference::infer(const NodeProto& node, std::span<const Value* const
   if (schema == nullptr || !schema->has_type_and_shape_inference_function()) {
     problem = "no shape rule for operator " + in_quotes(node.op_type()) +
               (domain.empty() ? "" : " of " + in_quotes(domain));
-    return false;
+    return;
   }
   if (const std::string name = unknown_input(node, inputs); !name.empty()) {
     problem = "the shape of its input " + in_quotes(name) + " is not known";
-    return false;
+    return;
   }
-  if (problem = objection(node, inputs); !problem.empty()) return false;
+  if (problem = objection(node, inputs); !problem.empty()) return;
   NodeProto asked = node;
   const int axis_is_input = 20;  // operator set
   if (node.op_type() == "DFT" && domain.empty() && version->second >= axis_is_input &&
       schema->since_version() < axis_is_input) {
     if (!as_older_dft(inputs, asked)) {
       problem = "its axis is not known";
-      return false;
+      return;
     }
     inputs = inputs.first(std::min<size_t>(inputs.size(), 2));
   }
@@ -289,12 +289,12 @@ bool LibraryInference::infer(const NodeProto& node, std::span<const Value* const
     const std::string nameless = "Node ()";  // as it was asked
     const size_t at = problem.find(nameless);
     if (at != std::string::npos) problem.replace(at, nameless.size(), "the node");
-    return false;
+    return;
   }
   onnx::GraphProto answer;
   if (!answer.ParseFromString(*bytes)) {
     problem = "libonnx gave no answer";
-    return false;
+    return;
   }
   const int known = std::min(answer.output_size(), static_cast<int>(outputs.size()));
   for (int i = 0; i < known; ++i) {
@@ -303,7 +303,6 @@ bool LibraryInference::infer(const NodeProto& node, std::span<const Value* const
   // Before operator set 10 the mask is like the data, and the library leaves it out.
   const bool maskless = node.op_type() == "Dropout" && outputs.size() == 2 && !outputs[1].dims();
   if (maskless) outputs[1].type = outputs[0].type;
-  return true;
 }
 
 }  // namespace placeto

@@ -16,8 +16,8 @@ using Opsets = std::unordered_map<std::string, int>;  // version by domain, "" f
 
 class LibraryInference {
  public:
-  // Sets the types of outputs as far as they follow; false, with the reason, when nothing does.
-  bool infer(const onnx::NodeProto& node, std::span<const Value* const> inputs,
+  // Sets the types of outputs as far as they follow, and `problem` where nothing does.
+  void infer(const onnx::NodeProto& node, std::span<const Value* const> inputs,
              const Opsets& opsets, std::span<Value> outputs, std::string& problem);
 
   // Not ok once there was no process to ask in: that is no fault of the model, and shapes that are

@@ -259,7 +259,6 @@ TensorProto to_tensor(const Constant& constant) {
 
 Value value_of(const TensorProto& tensor) {
   Value value;
-  value.weight = true;
   if (tensor.dims_size() > static_cast<int>(kMaxRank)) return value;
   value.set_tensor(tensor.data_type(), dims_of(tensor.dims()));
   if (auto constant = read_constant(tensor)) {
@@ -270,7 +269,6 @@ Value value_of(const TensorProto& tensor) {
 
 Value value_of(const onnx::SparseTensorProto& tensor) {
   Value value;
-  value.weight = true;
   value.set_tensor(tensor.values().data_type(), dims_of(tensor.dims()));
   return value;
 }
@@ -300,7 +298,6 @@ Value constant_value(const onnx::NodeProto& node) {
       value.set_tensor(content.type, content.dims);
     }
   }
-  value.weight = true;
   return value;
 }
 

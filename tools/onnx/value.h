@@ -41,7 +41,6 @@ inline constexpr size_t kMaxRank = 64;
 struct Value {
   onnx::TypeProto type;  // value_case() not set: unknown
   std::shared_ptr<const Constant> constant;
-  bool weight = false;  // an initializer or a Constant node: resident, produced by no node
   // Its shape is what the model says of a tensor, or follows from that: it may be out of date.
   bool stated = false;
   int64_t entries = kUnknownDim;  // of a list

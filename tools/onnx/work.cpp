@@ -18,17 +18,13 @@ using namespace counting;
 
 // --- products
 
-// Position of the filter or second matrix among the inputs.
-size_t second_operand(const std::string& op) {
-  return op == "QLinearConv" || op == "QLinearMatMul" || op == "QGemm" ? 3 : 1;
-}
-
 uint64_t convolution_flops(const NodeProto& node, Inputs inputs, Outputs outputs) {
   // Filter: [out channels, in channels / groups, window...]; transposed: [in, out / groups, ...].
   const bool transposed = node.op_type().starts_with("ConvTranspose");
   const uint64_t places = transposed ? count_at(inputs, 0) : output_count(outputs);
+  const size_t filter = node.op_type() == "QLinearConv" ? 3 : 1;
   return saturating_product(2 * std::min(places, kMostSize / 2),
-                            per_first(dims_at(inputs, second_operand(node.op_type()))));
+                            per_first(dims_at(inputs, filter)));
 }
 
 uint64_t product_flops(const NodeProto& node, Inputs inputs, Outputs outputs) {

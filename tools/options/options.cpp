@@ -231,12 +231,6 @@ Option& Command::milliseconds(const std::string& names, double& target, const st
   }));
 }
 
-Option& Command::bytes(const std::string& names, uint64_t& target, const std::string& help) {
-  return no_file(custom(names, "SIZE", help, [&target](const std::string& text) {
-    return parse_bytes(text, target) ? "" : "'" + text + "' is not a size, such as 1000000 or 8GiB";
-  }));
-}
-
 const Option* Command::find(std::string_view name) const {
   const auto found = std::find_if(options_.begin(), options_.end(),
                                   [&](const Option& o) { return o.name == name; });

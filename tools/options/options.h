@@ -98,8 +98,6 @@ class Command {
   Option& share(const std::string& names, double& target, const std::string& help, double max);
   // Times, in milliseconds where no unit is given: 500, 2s, 1.5min.
   Option& milliseconds(const std::string& names, double& target, const std::string& help);
-  // Sizes, in bytes where no unit is given: 8GiB, 12GB.
-  Option& bytes(const std::string& names, uint64_t& target, const std::string& help);
   // Anything else: `set` as in Option.
   Option& custom(const std::string& names, const std::string& value, const std::string& help,
                  std::function<std::string(const std::string&)> set);

@@ -91,10 +91,4 @@ bool parse_milliseconds(std::string_view text, double& value) {
   return parse_scaled(text, kMilliseconds, value);
 }
 
-bool parse_bytes(std::string_view text, uint64_t& value) {
-  double number = 0;
-  return parse_count(text, value) ||
-         (parse_scaled(text, kBytes, number) && as_whole(std::floor(number), value));
-}
-
 }  // namespace placeto::cli

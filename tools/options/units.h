@@ -21,7 +21,5 @@ bool parse_rate(std::string_view text, double& value);
 bool parse_share(std::string_view text, double& value);
 // 500us, 20ms, 2s, 1.5min, 1h; milliseconds without a unit.
 bool parse_milliseconds(std::string_view text, double& value);
-// 8GiB, 512MB, 1.5T; bytes without a unit. KiB and its like are binary, kB and k decimal.
-bool parse_bytes(std::string_view text, uint64_t& value);
 
 }  // namespace placeto::cli

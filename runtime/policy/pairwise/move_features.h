@@ -31,7 +31,6 @@ class MoveFeatures {
   // Nodes of the group.
   std::span<const uint32_t> nodes() const { return group_.nodes; }
   // Device with the largest share of the group's work.
-  uint32_t source() const { return group_.source; }
 
  private:
   struct Border {  // an edge between the group and the rest

@@ -133,8 +133,8 @@ uint32_t PairwisePlacer::choose(std::span<const float> scores, const PairwisePas
 
 // Evaluates what has been decided since the last call and keeps it, or, when `check` is set and it
 // does not help, the most promising part of it, or nothing.
-bool PairwisePlacer::settle(uint32_t level, bool check, MoveEvaluator& evaluator) {
-  if (decisions_.empty()) return false;
+void PairwisePlacer::settle(uint32_t level, bool check, MoveEvaluator& evaluator) {
+  if (decisions_.empty()) return;
   bool kept = try_decisions(level, decisions_, check, evaluator);
   if (!kept && decisions_.size() > 1) {
     const Decision best =
@@ -152,7 +152,6 @@ bool PairwisePlacer::settle(uint32_t level, bool check, MoveEvaluator& evaluator
     }
   }
   decisions_.clear();
-  return kept;
 }
 
 bool PairwisePlacer::try_decisions(uint32_t level, std::span<const Decision> decisions, bool check,

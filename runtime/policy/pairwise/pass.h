@@ -1,4 +1,4 @@
-// PolicyPass: greedy placement with a `pairwise` policy (DESIGN, sections 6 and 7).
+// Passes: greedy placement with a `pairwise` policy (DESIGN, sections 6 and 7).
 //
 // A pass goes through the hierarchy coarse to fine, on large graphs through its finest levels
 // alone, and visits every group of a level once that the makespan waits for: in upward-rank order
@@ -74,7 +74,7 @@ class PairwisePlacer {
             Stop* stop);
   uint32_t choose(std::span<const float> scores, const PairwisePassOptions& options,
                   float& log_probability);
-  bool settle(uint32_t level, bool check, MoveEvaluator& evaluator);
+  void settle(uint32_t level, bool check, MoveEvaluator& evaluator);
   bool try_decisions(uint32_t level, std::span<const Decision> decisions, bool check,
                      MoveEvaluator& evaluator);
 
