@@ -28,8 +28,8 @@
 
 namespace placeto {
 
-// For every rule set but serial execution. Not shareable between threads; the problem must outlive
-// it; no allocation after the first few calls.
+// For parallel execution, under every other rule. Not shareable between threads; the problem must
+// outlive it; no allocation after the first few calls.
 class IncrementalSimulator {
  public:
   // Once stopped, it is not usable any more.

@@ -36,11 +36,11 @@ void add_model_options(Command& command, ModelOptions& options);
 // The file to read for `path`: of standard input ("-") and pipes, which can be read only once, one
 // in memory with what they brought.
 std::string input_path(const std::string& path);
-// A message that names such files, with the caller's names in it, or begins with "-".
-std::string as_given(std::string message);
 // The same of a file that is opened by others than us, who say in their own words when it cannot be
 // read. A Failure then.
 std::string readable_path(const std::string& path);
+// A message that names such files, with the caller's names in it, or begins with "-".
+std::string as_given(std::string message);
 
 // For a manifest that came through standard input or a pipe.
 [[noreturn]] void fail_without_stages();

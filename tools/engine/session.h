@@ -22,8 +22,8 @@ Status load_engine();
 
 Ort::Env& engine_environment();
 
-// What throws inside becomes a Status, kBadInput unless said otherwise.
-// Without the words that it begins with and everybody knows.
+// What the engine throws as a Status, kBadInput. `known`: words that its message may begin with, to
+// be left out.
 Status engine_failure(const Ort::Exception& error, std::string_view known = {});
 
 // `device` is the name in the topology: the number behind its colon says which one of several.

@@ -26,7 +26,7 @@ struct PlacedNode {
 // What the cost model predicts of a staged run.
 struct Prediction {
   double makespan_us = 0;            // 0: nothing is predicted
-  double whole_us = 0;               // on the best single device; 0: none fits
+  double whole_us = 0;               // on the first processor that it fits on; 0: none
   std::vector<double> start_us, us;  // per recorded stage
 };
 

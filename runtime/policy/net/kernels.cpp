@@ -37,7 +37,7 @@ KernelChoice Kernels::choose(const DenseLayer& layer, uint32_t rows) const {
   if (!onednn_ || rows == 0 || layer.inputs == 0) return KernelChoice::kPortable;
   if (choice_ == KernelChoice::kOneDnn) return KernelChoice::kOneDnn;
   // Measured (README.md): a call of oneDNN costs 0.3 us before it computes anything and a new shape
-  // 0.2 ms; from 256 rows of 16 x 32 on it is 1.2 to 1.6 times as fast as the portable loops.
+  // 0.2 ms; from 256 rows of 16 x 32 on it is 1.2 to 1.5 times as fast as the portable loops.
   constexpr uint32_t kMinRows = 256, kMinOutputs = 16;
   constexpr uint64_t kMinProduct = 512;
   const bool large = rows >= kMinRows && layer.outputs >= kMinOutputs &&
