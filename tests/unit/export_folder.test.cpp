@@ -222,6 +222,40 @@ TEST_CASE("types of elements follow through unknown shapes and from one branch o
         std::string::npos);
   CHECK(refused.status().message().find("graph.value_info") != std::string::npos);
   CHECK_FALSE(fs::exists(folder.path("none")));
+
+  ModelSettings told;
+  told.shapes = {{"h", {2, 1}, 0}, {"r", {2}, onnx::TensorProto::FLOAT16}};
+  const auto helped = PlacedModel::read(folder.path("hidden.onnx"), placed, told);
+  REQUIRE_MESSAGE(helped.ok(), helped.status().message());
+  const auto split = helped->write_stages(folder.path("helped"), StageRule::kOverlap);
+  REQUIRE_MESSAGE(split.ok(), split.status().message());
+  REQUIRE(stage.ParseFromString(folder.read("helped/stage_1.onnx")));
+  const auto& type = stage.graph().input(0).type().tensor_type();
+  CHECK(type.elem_type() == onnx::TensorProto::FLOAT16);
+  REQUIRE(type.shape().dim_size() == 1);
+  CHECK_FALSE(type.shape().dim(0).has_dim_value());  // right for others, too
+}
+
+TEST_CASE("stages keep what the model and its graph say beside their nodes") {
+  OnnxBuilder b = pair_model();
+  b.model().set_doc_string("of the model");
+  b.model().mutable_graph()->set_doc_string("of the graph");
+  auto* const said = b.model().add_metadata_props();
+  said->set_key("author");
+  said->set_value("somebody");
+  const Folder folder;
+  folder.write("model.onnx", b.bytes());
+  const auto model = PlacedModel::read(folder.path("model.onnx"), placed_pair());
+  REQUIRE_MESSAGE(model.ok(), model.status().message());
+  REQUIRE(model->write_stages(folder.path("out"), std::nullopt).ok());
+  for (const char* file : {"out/stage_0.onnx", "out/stage_1.onnx"}) {
+    onnx::ModelProto stage;
+    REQUIRE(stage.ParseFromString(folder.read(file)));
+    CHECK(stage.doc_string() == "of the model");
+    CHECK(stage.graph().doc_string() == "of the graph");
+    REQUIRE(stage.metadata_props_size() == 1);
+    CHECK(stage.metadata_props(0).value() == "somebody");
+  }
 }
 
 // x - sigmoid - p - reshape(p, shape of p) - q - neg - y. The input was made free in a model that

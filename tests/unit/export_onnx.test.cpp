@@ -154,6 +154,16 @@ TEST_CASE("models that cannot be split are refused with the reason") {
   const auto untold = plan_split(untyped.model(), lists, devices, 2, StageRule::kFewest);
   CHECK(untold.status().message().find("type of tensor 'q'") != std::string::npos);
 
+  OnnxBuilder latin = pair_model();
+  for (auto& node : *latin.model().mutable_graph()->mutable_node()) {
+    for (auto* names : {node.mutable_input(), node.mutable_output()}) {
+      for (std::string& name : *names) name = name == "q" ? "q\xff" : name;
+    }
+  }
+  CHECK(why(latin, {0, 0, 0, 1, 1, 1})
+            .find("tensor 'q\\xff', which enters or leaves a stage, is "
+                  "not UTF-8") != std::string::npos);
+
   OnnxBuilder backwards;
   backwards.input("x", {"4"});
   backwards.node("Neg", {"p"}, {"y"}, "late");

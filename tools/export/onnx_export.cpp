@@ -239,6 +239,7 @@ struct PlacedModel::State {
   OnnxModel model;
   std::vector<uint32_t> device;  // per node of the main graph
   std::vector<uint32_t> stage;   // the same, as recorded; empty: none
+  std::vector<ShapeSetting> shapes;
 
   uint32_t device_count() const { return static_cast<uint32_t>(placed.devices.size()); }
 };
@@ -261,8 +262,8 @@ Result<PlacedModel> PlacedModel::read(const std::string& path, const Placed& pla
   Result<std::vector<uint32_t>> device = devices_of_nodes(*model, placed);
   if (!device.ok()) return device.status().at(path);
   std::vector<uint32_t> stage = stages_of_nodes(*model, placed);
-  auto state = std::make_unique<State>(
-      State{path, placed, std::move(*model), std::move(*device), std::move(stage)});
+  auto state = std::make_unique<State>(State{path, placed, std::move(*model), std::move(*device),
+                                             std::move(stage), settings.shapes});
   std::ranges::move(set, std::back_inserter(state->placed.set));
   return PlacedModel(std::move(state));
 }
@@ -309,7 +310,7 @@ Result<SplitSummary> PlacedModel::write_stages(const std::string& directory,
                                                std::optional<StageRule> rule,
                                                const std::atomic<bool>* interrupted) const {
   const onnx::ModelProto& model = state_->model.proto;
-  const Result<ValueTypes> types = infer_types(model);
+  const Result<ValueTypes> types = infer_types(model, state_->shapes);
   if (!types.ok()) return types.status().at(state_->path);
   StageWish wish(rule.value_or(StageRule::kFewest));
   if (!rule) {

@@ -175,10 +175,23 @@ class Catalog {
   const ValueTypes& types_;
 };
 
+// The manifest, which is JSON, names what passes between stages.
+Status check_names(const StagePlan& stage) {
+  for (const auto* names : {&stage.inputs, &stage.outputs}) {
+    for (const std::string& name : *names) {
+      if (valid_utf8_prefix(name) == name.size()) continue;
+      return Status::bad_input("the name of tensor " + in_quotes(name) +
+                               ", which enters or leaves a stage, is not UTF-8");
+    }
+  }
+  return {};
+}
+
 // Engines must be told the types of inputs; those of outputs they work out by themselves.
 Status add_info(const onnx::GraphProto& graph, const ValueTypes& types, SplitPlan& plan) {
   const Catalog catalog(graph, types);
   for (size_t s = 0; s < plan.stages.size(); ++s) {
+    if (Status status = check_names(plan.stages[s]); !status.ok()) return status;
     for (const std::string& name : plan.stages[s].outputs) plan.info[name] = catalog.find(name);
     for (const std::string& name : plan.stages[s].inputs) {
       onnx::ValueInfoProto info = catalog.find(name);
@@ -228,9 +241,15 @@ void copy_annotations(const onnx::GraphProto& from, const StagePlan& stage, onnx
   }
 }
 
-// They are bytes where libonnx was built for the lite runtime of Protocol Buffers.
+// What a model or graph says that changes nothing, and what this libonnx does not know: bytes where
+// it was built for the lite runtime of Protocol Buffers.
 template <typename Message>
-void copy_unknown_fields(const Message& from, Message& to) {
+void copy_remarks(const Message& from, Message& to) {
+  to.set_doc_string(from.doc_string());
+  // Graphs have them since libonnx 1.16; to an older one they are unknown fields.
+  if constexpr (requires { to.mutable_metadata_props(); }) {
+    *to.mutable_metadata_props() = from.metadata_props();
+  }
   if constexpr (requires { to.mutable_unknown_fields()->MergeFrom(from.unknown_fields()); }) {
     to.mutable_unknown_fields()->MergeFrom(from.unknown_fields());
   } else {
@@ -276,12 +295,11 @@ onnx::ModelProto stage_model(const onnx::ModelProto& model, const SplitPlan& pla
   result.set_producer_version(model.producer_version());
   result.set_domain(model.domain());
   result.set_model_version(model.model_version());
-  *result.mutable_metadata_props() = model.metadata_props();
   *result.mutable_functions() = model.functions();
-  copy_unknown_fields(model, result);
+  copy_remarks(model, result);
   onnx::GraphProto& to = *result.mutable_graph();
   to.set_name(from.name() + "_stage_" + std::to_string(stage));
-  copy_unknown_fields(from, to);
+  copy_remarks(from, to);
   for (const int i : part.nodes) *to.add_node() = from.node(i);
   for (const std::string& name : part.inputs) *to.add_input() = plan.info.at(name);
   for (const std::string& name : part.outputs) *to.add_output() = plan.info.at(name);

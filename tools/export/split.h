@@ -41,14 +41,14 @@ struct SplitPlan {
 // device_of_node: per node of the main graph, an index below device_count; entries of Constant
 // nodes are not read. `types` fills in what the model itself does not say of tensors between
 // stages. Fails with kBadInput when the model is malformed (value_flow.h), recorded
-// stages do not fit it (stages.h), or the type of a tensor between stages is not known; its shape
-// need not be.
+// stages do not fit it (stages.h), the type of a tensor between stages is not known (its shape
+// need not be), or its name is not UTF-8.
 Result<SplitPlan> plan_split(const onnx::ModelProto& model, const ValueTypes& types,
                              std::span<const uint32_t> device_of_node, uint32_t device_count,
                              const StageWish& wish);
 
 // The model of one stage: nodes in the original's order, the weights they read, and everything the
-// original says beside its graph (versions, functions, metadata).
+// original says beside its graph (versions, functions, metadata, doc strings).
 onnx::ModelProto stage_model(const onnx::ModelProto& model, const SplitPlan& plan, uint32_t stage);
 
 }  // namespace placeto

@@ -4,6 +4,7 @@
 
 #include "tools/onnx/analysis.h"
 #include "tools/onnx/dimensions.h"
+#include "tools/onnx/prepare.h"
 
 namespace placeto {
 namespace {
@@ -74,16 +75,18 @@ bool is_typed(const onnx::TypeProto& type) {
   return type.value_case() != onnx::TypeProto::VALUE_NOT_SET;
 }
 
-Result<ValueTypes> infer_types(const onnx::ModelProto& model) {
+Result<ValueTypes> infer_types(const onnx::ModelProto& model,
+                               std::span<const ShapeSetting> declared) {
+  onnx::ModelProto fixed = model;
+  if (Status s = declare_axes(*fixed.mutable_graph(), declared); !s.ok()) return s;
   ValueTypes types;
   const auto take = [&](const std::string& name, const onnx::TypeProto& type) {
     types.emplace(name, type);
   };
-  if (Status s = for_each_type(model, take); !s.ok()) return s;
-  onnx::ModelProto fixed = model;
+  if (Status s = for_each_type(fixed, take); !s.ok()) return s;
   // A number that the model does not state: lengths that agree with it would seem to follow.
   uint64_t rows = 64;
-  while (states(model, rows)) rows += 64;
+  while (states(fixed, rows)) rows += 64;
   const DimSetting all{"*", rows};
   if (!set_dimensions(fixed, {&all, 1}).ok()) return types;
   const auto correct = [&](const std::string& name, const onnx::TypeProto& type) {

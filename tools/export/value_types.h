@@ -3,10 +3,12 @@
 
 #include <onnx/onnx_pb.h>
 
+#include <span>
 #include <string>
 #include <unordered_map>
 
 #include "runtime/base/result.h"
+#include "tools/onnx/settings.h"
 
 namespace placeto {
 
@@ -17,8 +19,10 @@ using ValueTypes = std::unordered_map<std::string, onnx::TypeProto>;
 // numbers that follow from others, as after inputs were made free in a finished model: with a
 // number for each of them, inference finds another. Where they hide even the type of the elements,
 // that inference may find it; what it says of shapes holds for its number alone and is dropped.
-// Fails with kBadInput where import does.
-Result<ValueTypes> infer_types(const onnx::ModelProto& model);
+// `declared` says what nothing follows from: elements and axes, their lengths left free.
+// Fails as import does.
+Result<ValueTypes> infer_types(const onnx::ModelProto& model,
+                               std::span<const ShapeSetting> declared = {});
 
 // Whether the type says what its elements are.
 bool is_typed(const onnx::TypeProto& type);

@@ -155,8 +155,10 @@ Status check_tensor(const onnx::TypeProto& type, const ShapeSetting& setting) {
   return shape_problem(setting, "it is no tensor in the model");
 }
 
+enum class Lengths { kDeclared, kFree };
+
 // Says the shape where analysis looks for what a model says of a tensor.
-Status declare_shape(GraphProto& graph, const ShapeSetting& setting,
+Status declare_shape(GraphProto& graph, const ShapeSetting& setting, Lengths lengths,
                      const std::unordered_set<std::string>& produced) {
   if (!produced.contains(setting.tensor)) {
     return shape_problem(setting, "no node of the model produces such a tensor");
@@ -178,16 +180,19 @@ Status declare_shape(GraphProto& graph, const ShapeSetting& setting,
   typed->set_elem_type(type != 0 ? type : int32_t{TensorProto::FLOAT});
   typed->clear_shape();
   typed->mutable_shape();
-  for (int64_t dim : setting.dims) typed->mutable_shape()->add_dim()->set_dim_value(dim);
+  for (const int64_t length : setting.dims) {
+    auto* const dim = typed->mutable_shape()->add_dim();
+    if (lengths == Lengths::kDeclared) dim->set_dim_value(length);
+  }
   return {};
 }
 
-Status declare_shapes(GraphProto& graph, const std::vector<ShapeSetting>& settings) {
+Status declare_shapes(GraphProto& graph, std::span<const ShapeSetting> settings, Lengths lengths) {
   if (settings.empty()) return {};
   std::unordered_set<std::string> produced;
   for (const auto& node : graph.node()) produced.insert(node.output().begin(), node.output().end());
   for (const ShapeSetting& setting : settings) {
-    if (Status s = declare_shape(graph, setting, produced); !s.ok()) return s;
+    if (Status s = declare_shape(graph, setting, lengths, produced); !s.ok()) return s;
   }
   return {};
 }
@@ -214,8 +219,13 @@ Result<std::vector<InlinedBranch>> prepare_model(OnnxModel& model, const ModelSe
   auto inlined = prepare_nodes(model, settings);
   if (!inlined.ok()) return inlined;
   if (Status s = set_dimensions(model.proto, settings.dims); !s.ok()) return s;
-  if (Status s = declare_shapes(*model.proto.mutable_graph(), settings.shapes); !s.ok()) return s;
+  GraphProto& graph = *model.proto.mutable_graph();
+  if (Status s = declare_shapes(graph, settings.shapes, Lengths::kDeclared); !s.ok()) return s;
   return inlined;
+}
+
+Status declare_axes(GraphProto& graph, std::span<const ShapeSetting> settings) {
+  return declare_shapes(graph, settings, Lengths::kFree);
 }
 
 std::vector<std::string> corrected_shapes(const onnx::ModelProto& model,

@@ -2,6 +2,8 @@
 // both ends have to see the same nodes.
 #pragma once
 
+#include <span>
+
 #include "tools/onnx/analysis.h"
 #include "tools/onnx/inline_branches.h"
 #include "tools/onnx/model.h"
@@ -19,6 +21,10 @@ Result<std::vector<InlinedBranch>> prepare_nodes(OnnxModel& model, const ModelSe
 // The same; then free dimensions of inputs that something reads get their numbers, and shapes of
 // inner tensors are declared, whatever the model says of them. Fails as set_dimensions does, too.
 Result<std::vector<InlinedBranch>> prepare_model(OnnxModel& model, const ModelSettings& settings);
+
+// The shapes with free lengths: for what has to be right for others, too. kInvalidArgument if
+// nothing produces such a tensor, or it is none.
+Status declare_axes(onnx::GraphProto& graph, std::span<const ShapeSetting> settings);
 
 // A sentence for each of the shapes that are set where the model, as it was read, says otherwise:
 // no operator reads what is written down there, and engines pass over it, so it may be out of date.
