@@ -51,6 +51,14 @@ TEST_CASE("one number fills a tensor, unless its type cannot hold it") {
   std::vector<uint16_t> halves(2);
   CHECK(fill_value(Element::kFloat16, 1.5, memory_of(halves)).ok());
   CHECK(halves[0] == 0x3e00);
+  const std::pair<double, uint16_t> edges[] = {
+      {-1.5, 0xbe00},     {65504, 0x7bff},     {-1e9, 0xfc00},        {1e9, 0x7c00},
+      {HUGE_VAL, 0x7c00}, {-HUGE_VAL, 0xfc00}, {-0.0, 0x8000},        {0, 0},
+      {1e-9, 0},          {-1e-9, 0x8000},     {std::nan(""), 0x7e00}};
+  for (const auto& [number, bits] : edges) {
+    CHECK(fill_value(Element::kFloat16, number, memory_of(halves)).ok());
+    CHECK_MESSAGE(halves[1] == bits, number);
+  }
 }
 
 // As NumPy writes it, of four numbers.

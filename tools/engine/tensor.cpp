@@ -30,17 +30,16 @@ float half_to_float(uint16_t half) {
   return (half & 0x8000) != 0 ? -value : value;
 }
 
-// Of a number that is normal in half precision, cut off.
+// Cut off; 0 for what is too small to be normal in half precision, infinity for what is too large.
 uint16_t float_to_half(float value) {
-  if (value == 0) return 0;
+  const int sign = std::signbit(value) ? 0x8000 : 0;
+  if (std::isnan(value)) return static_cast<uint16_t>(sign | 0x7e00);
   int exponent = 0;
-  const float fraction = std::frexp(std::abs(value), &exponent);  // [0.5, 1)
+  const float fraction = std::isinf(value) ? 0 : std::frexp(std::abs(value), &exponent);
   const int biased = exponent + 14;
-  if (biased <= 0) return 0;
-  if (biased >= 31) return 0x7c00;
-  const auto bits =
-      static_cast<uint16_t>(biased << 10 | static_cast<int>((fraction * 2 - 1) * 1024));
-  return static_cast<uint16_t>(value < 0 ? bits | 0x8000 : bits);
+  if (std::isinf(value) || biased >= 31) return static_cast<uint16_t>(sign | 0x7c00);
+  if (fraction == 0 || biased <= 0) return static_cast<uint16_t>(sign);
+  return static_cast<uint16_t>(sign | biased << 10 | static_cast<int>((fraction * 2 - 1) * 1024));
 }
 
 float bfloat_to_float(uint16_t bits) {
