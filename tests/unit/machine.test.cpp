@@ -99,6 +99,16 @@ TEST_CASE("processors that this process may not run on are none of the host's") 
   CHECK(one.numa_nodes == 1);
 }
 
+TEST_CASE("memory without processors is no processor of the host's") {
+  const Folder files;
+  write_server(files);
+  files.write("sys/devices/system/node/node0/cpulist", "0-3\n");
+  for (const char* memory : {"node1", "node2"}) {
+    files.write(std::string("sys/devices/system/node/") + memory + "/cpulist", "\n");
+  }
+  CHECK(read_host(files.root()).processors.numa_nodes == 1);
+}
+
 TEST_CASE("a host without files has no processors, and reading it does not fail") {
   const Folder files;
   const Host host = read_host(files.root());

@@ -167,7 +167,9 @@ void read_processors(const std::string& root, Host& host) {
   for (const fs::path& node : entries(system / "node")) {
     const std::string name = node.filename().string();
     const bool is_node = name.starts_with("node") && name.size() > 4 && std::isdigit(name[4]) != 0;
-    if (is_node && ProcessorList(read_line(node / "cpulist")).meets(allowed)) ++nodes;
+    if (!is_node) continue;
+    const std::string processors = read_line(node / "cpulist");  // empty: memory alone
+    if (!processors.empty() && ProcessorList(processors).meets(allowed)) ++nodes;
   }
   host.processors.numa_nodes = std::max(1u, nodes);
 }
