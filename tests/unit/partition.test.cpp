@@ -62,6 +62,20 @@ TEST_CASE("partitioners place graphs of every size on any number of devices") {
   }
 }
 
+TEST_CASE("an output that a group reads twice is sent to it once") {
+  SceneOptions options;
+  options.nodes = 4;
+  options.edges = false;
+  GraphSpec graph = scene_graph(options);
+  for (NodeSpec& node : graph.nodes) node.outputs = {1'000};
+  graph.nodes[1].colocate = graph.nodes[2].colocate = "together";
+  graph.edges = {{0, 0, 1}, {0, 0, 2}, {0, 0, 3}};
+  const Scene scene(graph, scene_topology(options), 1);
+  const PartGraph parts = build_part_graph(scene.problem);
+  REQUIRE(parts.edge_weight.size() == 4);
+  for (const int32_t weight : parts.edge_weight) CHECK(weight == parts.edge_weight[0]);
+}
+
 TEST_CASE("partitioners place graphs without edges and without costs") {
   SceneOptions options;
   options.edges = false;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "runtime/base/no_index.h"
@@ -24,11 +25,13 @@ double weight_scale(double sum_us) {
 std::map<std::pair<uint32_t, uint32_t>, double> group_edges(const Problem& problem) {
   std::map<std::pair<uint32_t, uint32_t>, double> edges;
   const Graph& graph = problem.graph();
+  std::set<std::pair<uint32_t, uint32_t>> read_by;  // (output, group)
   for (uint32_t v = 0; v < graph.node_count(); ++v) {
     const uint32_t group = problem.group_of(v);
+    read_by.clear();
     for (const OutEdge& e : graph.out_edges(v)) {
       const uint32_t other = problem.group_of(e.target);
-      if (other == group) continue;
+      if (other == group || !read_by.emplace(e.output, other).second) continue;
       edges[std::minmax(group, other)] += problem.mean_transfer_us(e.output);
     }
   }
