@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "tools/io/json_escapes.h"
+#include "tools/io/json_text.h"
 
 namespace placeto::cli {
 
@@ -113,7 +114,7 @@ void print_due() {
 }
 
 void print_json(const Json& object) {
-  print_json(object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  print_json(json_text(object) + "\n");
 }
 
 void note(std::string_view text) {

@@ -5,6 +5,7 @@
 #include "runtime/format/file.h"
 #include "runtime/graph/text.h"
 #include "tools/io/bounded_json.h"
+#include "tools/io/json_text.h"
 
 namespace placeto {
 namespace {
@@ -78,7 +79,7 @@ std::string efficiencies_to_json(const Efficiencies& efficiencies) {
                          {"peak_flops", efficiencies.peak_flops},
                          {"memory_bandwidth", efficiencies.memory_bandwidth},
                          {"classes", std::move(classes)}};
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(document, 2) + "\n";
 }
 
 Result<Efficiencies> efficiencies_from_json(std::string_view text) {

@@ -11,6 +11,7 @@
 #include "tools/export/engine_devices.h"
 #include "tools/export/module_names.h"
 #include "tools/io/json_escapes.h"
+#include "tools/io/json_text.h"
 
 namespace placeto {
 namespace {
@@ -142,7 +143,7 @@ Result<std::string> hf_device_map(const Placed& placed, std::span<const std::str
   if (!members.empty()) {
     if (Status s = collect(members, 0, false, devices, entries); !s.ok()) return s;
   }
-  return with_escapes(map.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
+  return with_escapes(json_text(map, 2)) + "\n";
 }
 
 }  // namespace placeto

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "tools/io/element_names.h"
+#include "tools/io/json_text.h"
 #include "tools/onnx/dimensions.h"
 
 namespace placeto {
@@ -120,7 +121,7 @@ std::string manifest_json(const std::string& model_name, const onnx::ModelProto&
   for (uint32_t s = 0; s < plan.stages.size(); ++s) {
     manifest["stages"].push_back(describe_stage(plan, s, placed));
   }
-  return manifest.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(manifest, 1) + "\n";
 }
 
 }  // namespace placeto

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "tools/io/json_text.h"
 #include "tools/report/lanes.h"
 #include "tools/report/memory.h"
 
@@ -28,10 +29,6 @@ double ticks_per_us(double longest_us) {
   return ticks;
 }
 
-std::string text_of(const ordered_json& value) {
-  return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-}
-
 class Writer {
  public:
   Writer(const Problem& problem, std::span<const uint32_t> assignment, const Timeline& timeline)
@@ -49,7 +46,7 @@ class Writer {
     const ordered_json about{{"graph", graph_.name()},
                              {"topology", topology_.name()},
                              {"makespan_us", timeline_.makespan_us}};
-    text_ = R"({"displayTimeUnit":"ms","otherData":)" + text_of(about) + R"(,"traceEvents":[)";
+    text_ = R"({"displayTimeUnit":"ms","otherData":)" + json_text(about) + R"(,"traceEvents":[)";
     name_tracks();
     connect();
     add_slices();
@@ -75,7 +72,7 @@ class Writer {
   // As text at once: a tree of all events takes several times the memory.
   void add(const ordered_json& event) {
     if (text_.back() != '[') text_ += ',';
-    text_ += text_of(event);
+    text_ += json_text(event);
   }
 
   void add_metadata(const char* what, uint32_t track, const char* key, ordered_json value) {

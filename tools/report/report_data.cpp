@@ -9,6 +9,7 @@
 
 #include "runtime/cost/rounding.h"
 #include "runtime/timeline/critical_path.h"
+#include "tools/io/json_text.h"
 #include "tools/report/advice.h"
 #include "tools/report/lanes.h"
 #include "tools/report/memory.h"
@@ -248,7 +249,7 @@ std::string report_data(const Problem& problem, const LowerBounds& bounds,
                           {"nodes", describe_nodes(problem.graph())},
                           {"edges", describe_edges(problem.graph())},
                           {"placements", std::move(described)}};
-  const std::string text = data.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  const std::string text = json_text(data);
   // In a script element only '<' can end or reopen anything.
   std::string safe;
   safe.reserve(text.size());

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/format/file.h"
+#include "tools/io/json_text.h"
 #include "tools/io/write.h"
 
 namespace placeto {
@@ -96,7 +97,7 @@ Status hand_out(const HandOut& what, const TuneOptions& options, const std::stri
   if (Status s = copy_files(what.model, plan.directory, options, target); !s.ok()) return s;
   if (Status s = write_placement(target.file("placement.json"), plan.placement); !s.ok()) return s;
   if (Status s = write_problem(what, target); !s.ok()) return s;
-  const std::string report = report_of(what, options).dump(1) + "\n";
+  const std::string report = json_text(report_of(what, options), 1) + "\n";
   if (Status s = write_file_atomically(target.file("tune.json"), report); !s.ok()) return s;
   return target.commit();
 }

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/placer/placer.h"
+#include "tools/io/json_text.h"
 #include "tools/report/table.h"
 #include "trainer/base/interval.h"
 #include "trainer/base/time_ratio.h"
@@ -199,7 +200,7 @@ std::string equal_time_json(std::span<const EqualTimeRow> rows) {
     if (r.graphs > 1) row["interval"] = {r.least, r.most};
     json["rows"].push_back(std::move(row));
   }
-  return json.dump(2) + "\n";
+  return json_text(json, 2) + "\n";
 }
 
 }  // namespace placeto::train
