@@ -152,19 +152,35 @@ Result<std::vector<NamedNode>> distinct_names(std::span<const NamedNode> nodes) 
   return names;
 }
 
+// Of the devices, those that nodes are on, in their order; nodes then have these numbers.
+std::vector<std::string> number_used(std::vector<NamedNode>& names,
+                                     std::span<const std::string> engine) {
+  std::vector<uint32_t> number(engine.size(), kNoIndex);
+  for (const NamedNode& node : names) number[node.device] = 0;
+  std::vector<std::string> used;
+  for (size_t d = 0; d < engine.size(); ++d) {
+    if (number[d] == kNoIndex) continue;
+    number[d] = static_cast<uint32_t>(used.size());
+    used.push_back(engine[d]);
+  }
+  for (NamedNode& node : names) node.device = number[node.device];
+  return used;
+}
+
 }  // namespace
 
 Result<std::string> name_rules(std::span<const NamedNode> nodes,
                                std::span<const std::string> engine) {
-  const Result<std::vector<NamedNode>> names = distinct_names(nodes);
+  Result<std::vector<NamedNode>> names = distinct_names(nodes);
   if (!names.ok()) return names.status();
   if (names->empty()) return std::string();
+  const std::vector<std::string> used = number_used(*names, engine);
   std::string best;
   for (const size_t extension :
        {size_t{1}, size_t{2}, size_t{4}, size_t{8}, std::string::npos / 2}) {
     DeviceRules rules;
-    if (!PrefixRules(*names, engine.size(), extension).collect(rules)) continue;
-    std::string text = repaired(std::move(rules), *names, engine);
+    if (!PrefixRules(*names, used.size(), extension).collect(rules)) continue;
+    std::string text = repaired(std::move(rules), *names, used);
     if (!text.empty() && (best.empty() || text.size() < best.size())) best = std::move(text);
   }
   if (best.empty()) {

@@ -3,9 +3,12 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
+#include <vector>
 
 #include "runtime/graph/text.h"
 #include "tools/io/json_escapes.h"
+#include "tools/io/json_text.h"
 
 namespace placeto {
 namespace {
@@ -14,6 +17,7 @@ using Json = nlohmann::ordered_json;
 
 Result<std::string> neutral_json(const Placed& placed) {
   Json nodes = Json::object();
+  std::vector<Json> nodes_on(placed.devices.size(), Json::array());
   std::unordered_set<std::string_view> seen;
   for (const PlacedNode& node : placed.nodes) {
     if (!seen.insert(node.name).second) {
@@ -22,18 +26,16 @@ Result<std::string> neutral_json(const Placed& placed) {
     }
     // Past ordered_json's own search for the key, which is linear.
     nodes.get_ref<Json::object_t&>().emplace_back(node.name, placed.devices[node.device]);
+    nodes_on[node.device].push_back(node.name);
   }
   Json devices = Json::object();
-  for (const std::string& device : placed.devices) devices[device] = Json::array();
-  for (const PlacedNode& node : placed.nodes) {
-    devices[placed.devices[node.device]].push_back(node.name);
-  }
+  for (size_t d = 0; d < nodes_on.size(); ++d) devices[placed.devices[d]] = std::move(nodes_on[d]);
   Json object;
   object["graph"] = placed.graph;
   object["topology"] = placed.topology;
   object["devices"] = std::move(devices);
   object["nodes"] = std::move(nodes);
-  return with_escapes(object.dump(1, ' ', false, Json::error_handler_t::replace)) + "\n";
+  return with_escapes(json_text(object, 1)) + "\n";
 }
 
 }  // namespace placeto
