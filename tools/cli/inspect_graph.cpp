@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <set>
 #include <utility>
 #include <vector>
 
+#include "runtime/base/saturating.h"
 #include "tools/cli/outcome.h"
 #include "tools/cli/sheet.h"
 #include "tools/workloads/workload.h"
@@ -42,11 +42,12 @@ uint64_t depth_of(const Graph& graph) {
 void count_node(const Graph& graph, uint32_t v, GraphFigures& figures) {
   const NodeSpec& node = graph.node(v);
   figures.outputs += node.outputs.size();
-  figures.output_bytes =
-      std::accumulate(node.outputs.begin(), node.outputs.end(), figures.output_bytes);
-  figures.resident_bytes += node.resident_bytes;
+  for (const uint64_t bytes : node.outputs) {
+    figures.output_bytes = saturating_add(figures.output_bytes, bytes);
+  }
+  figures.resident_bytes = saturating_add(figures.resident_bytes, node.resident_bytes);
   figures.workspace_bytes = std::max(figures.workspace_bytes, node.workspace_bytes);
-  figures.flops += node.flops;
+  figures.flops = saturating_add(figures.flops, node.flops);
   figures.estimated += node.cost_us.empty() ? 1 : 0;
   figures.sources += graph.in_edges(v).empty() ? 1 : 0;
   figures.sinks += graph.out_edges(v).empty() ? 1 : 0;

@@ -104,9 +104,9 @@ class Importer {
 
 void Importer::count(const Weights& weights) {
   ImportReport& report = result_.report;
-  report.parameters += weights.elements;
-  report.parameter_bytes += weights.bytes;
-  report.external_bytes += weights.external_bytes;
+  report.parameters = saturating_add(report.parameters, weights.elements);
+  report.parameter_bytes = saturating_add(report.parameter_bytes, weights.bytes);
+  report.external_bytes = saturating_add(report.external_bytes, weights.external_bytes);
 }
 
 void Importer::collect_parameters() {
@@ -215,7 +215,7 @@ void Importer::add_nodes() {
       spec.bytes_accessed = 1;  // as of what only hands on
     }
     spec.resident_bytes = inner_weights_.of(node).bytes;
-    result_.report.flops += spec.flops;
+    result_.report.flops = saturating_add(result_.report.flops, spec.flops);
     if (!analysis.complete) {
       result_.report.unknown.push_back({spec.name, spec.op, analysis.problem});
     }
