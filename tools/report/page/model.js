@@ -1,18 +1,7 @@
 // What the page shows: the data, indexed, and the one selection that all parts share.
-const data = JSON.parse($("data").textContent);
 // Control characters and those that turn the direction of writing would garble what is around them.
 const clean = text => text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, "\ufffd");
-data.graph = clean(data.graph);
-data.topology = clean(data.topology);
-data.nodes.name = data.nodes.name.map(clean);
-data.nodes.ops = data.nodes.ops.map(clean);
-for (const d of data.devices) [d.name, d.kind] = [clean(d.name), clean(d.kind)];
-for (const p of data.placements) {
-  [p.label, p.method] = [clean(p.label), clean(p.method)];
-  p.transfers.lanes = p.transfers.lanes.map(clean);
-  p.violations = p.violations.map(clean);
-  for (const c of p.candidates) c.method = clean(c.method);
-}
+const data = JSON.parse($("data").textContent, (_, value) => typeof value === "string" ? clean(value) : value);
 const nodes = data.nodes, devices = data.devices, placements = data.placements;
 const nodeCount = nodes.name.length;
 const comparing = placements.length > 1;
