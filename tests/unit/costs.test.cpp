@@ -230,6 +230,45 @@ TEST_CASE("fused nodes lead back to the node with their operator, and no time is
   CHECK(coverage.absorbed == 2);
 }
 
+TEST_CASE(
+    "a profile of a part of the model leaves the rest open, and all parts together know it all") {
+  const Graph graph = graph_of({{"conv", "Conv", 400},
+                                {"relu", "Relu"},
+                                {"next", "Conv", 400},
+                                {"sum", "Add"},  // with what is before the convolution
+                                {"fc", "Gemm", 400},
+                                {"out", "Softmax"}},
+                               {{0, 0, 1}, {1, 0, 2}, {2, 0, 3}, {1, 0, 3}, {3, 0, 4}, {4, 0, 5}});
+  const Profile parts[] = {
+      profile("[" + event("relu_nchwc", "Conv", 0, 100) + "]"),  // with the conv
+      profile("[" + event("next", "Conv", 0, 50) + "," + event("fc", "Gemm", 50, 30) + "," +
+              event("out", "Softmax", 80, 2) + "]")};
+  Coverage coverage;
+  std::vector<KindCosts> costs;
+  for (const Profile& part : parts) {
+    auto known = costs_from_profile(graph, {}, part, "cpu", coverage);
+    REQUIRE_MESSAGE(known.ok(), known.status().message());
+    costs.push_back(*std::move(known));
+  }
+  CHECK(costs[0].us[0] == 100);
+  CHECK(costs[0].us[1] == 0);
+  for (const size_t v : {2, 4, 5}) CHECK_FALSE(costs[0].us[v]);
+  CHECK_FALSE(costs[1].us[0]);
+  CHECK(coverage.measured == 3);
+  CHECK(coverage.absorbed == 1);  // the sum
+  CHECK(coverage.missing == 2);
+
+  GraphSpec spec = graph.spec();
+  const Status alone = set_costs(graph, {&costs[0], 1}, {}, spec);
+  CHECK(alone.message().find("no run time on kind 'cpu' for 3 of 6 nodes ('next', ") == 0);
+  for (const bool turned : {false, true}) {
+    if (turned) std::swap(costs[0], costs[1]);
+    REQUIRE(set_costs(graph, costs, {}, spec).ok());
+    const double expected[] = {100, 0, 50, 0, 30, 2};
+    for (size_t v = 0; v < 6; ++v) CHECK(spec.nodes[v].cost_us == std::vector<double>{expected[v]});
+  }
+}
+
 TEST_CASE("nodes without names are found by operator and position") {
   const Graph graph = graph_of({{"Conv_0", "Conv"}, {"Relu_1", "Relu"}}, {{0, 0, 1}});
   Coverage coverage;

@@ -29,11 +29,11 @@ struct ImportOptions {
 };
 
 Json describe(const Coverage& coverage) {
-  return {{"profiled_nodes", coverage.profiled},   {"profiled_us", coverage.profiled_us},
-          {"matched_nodes", coverage.by_name},     {"matched_us", coverage.by_name_us},
-          {"matched_share", coverage.share()},     {"measured_nodes", coverage.measured},
-          {"absorbed_nodes", coverage.absorbed},   {"compared_nodes", coverage.shapes.compared},
-          {"unlike_nodes", coverage.shapes.unlike}};
+  return {{"profiled_nodes", coverage.profiled},        {"profiled_us", coverage.profiled_us},
+          {"matched_nodes", coverage.by_name},          {"matched_us", coverage.by_name_us},
+          {"matched_share", coverage.share()},          {"measured_nodes", coverage.measured},
+          {"absorbed_nodes", coverage.absorbed},        {"missing_nodes", coverage.missing},
+          {"compared_nodes", coverage.shapes.compared}, {"unlike_nodes", coverage.shapes.unlike}};
 }
 
 Json describe(const ModelGraph& imported, const std::string& out) {
@@ -80,9 +80,10 @@ std::string summary(const ModelGraph& imported, const std::string& out) {
     const Coverage& c = use.coverage;
     text += fmt::format(
         "{}: {} of {} measured nodes found by name, {:.1f}% of {}; {} of the graph measured, {} "
-        "fused or folded\n",
+        "fused or folded{}\n",
         printable(use.file), format_count(c.by_name), format_count(c.profiled), 100 * c.share(),
-        format_us(c.profiled_us), plural(c.measured, "node"), format_count(c.absorbed));
+        format_us(c.profiled_us), plural(c.measured, "node"), format_count(c.absorbed),
+        c.missing == 0 ? "" : fmt::format(", {} missing", format_count(c.missing)));
   }
   return text;
 }

@@ -12,6 +12,7 @@
 #include "runtime/graph/text.h"
 #include "tools/costs/engine_nodes.h"
 #include "tools/costs/operator_class.h"
+#include "tools/costs/profile_gaps.h"
 #include "tools/io/byte_order_mark.h"
 
 namespace placeto {
@@ -130,7 +131,8 @@ Status incomplete(const Graph& graph, const std::string& kind, const std::vector
   return Status::bad_input(
       "no run time on kind " + in_quotes(kind) + " for " + std::to_string(nodes.size()) + " of " +
       std::to_string(graph.node_count()) + " nodes (" + names + (nodes.size() > 3 ? ", ..." : "") +
-      "), expected one for every node, or efficiencies of that kind");
+      "), expected one for every node (of profiles of parts, all of them), or efficiencies of that "
+      "kind");
 }
 
 }  // namespace
@@ -147,6 +149,7 @@ Result<KindCosts> costs_from_profile(const Graph& graph, std::span<const NodeOut
   coverage = {};
   std::vector<double> us(graph.node_count(), 0);
   std::vector<bool> measured(graph.node_count(), false);
+  std::vector<uint32_t> time_at(profile.nodes.size(), kNoIndex);
   uint32_t before = kNoIndex;
   double unplaced_us = 0;  // before the first node that has a place
   for (size_t i = 0; i < profile.nodes.size(); ++i) {
@@ -164,7 +167,7 @@ Result<KindCosts> costs_from_profile(const Graph& graph, std::span<const NodeOut
       continue;
     }
     if (node_of[i] != kNoIndex) {
-      before = nearest_with_op(graph, node_of[i], node.op, taken);
+      before = time_at[i] = nearest_with_op(graph, node_of[i], node.op, taken);
       measured[before] = true;
     }
     (before == kNoIndex ? unplaced_us : us[before]) += node.median_us;
@@ -187,9 +190,13 @@ Result<KindCosts> costs_from_profile(const Graph& graph, std::span<const NodeOut
   }
   const auto first = std::find(measured.begin(), measured.end(), true) - measured.begin();
   us[static_cast<size_t>(first)] += unplaced_us;
-  KindCosts costs{kind, {us.begin(), us.end()}};
+  KindCosts costs{kind, {us.begin(), us.end()}, std::vector<bool>(graph.node_count())};
+  for (uint32_t v = 0; v < graph.node_count(); ++v) taken[v] = taken[v] || measured[v];
+  const std::vector<bool> missing = missing_nodes(graph, profile, engine, time_at, taken);
   for (uint32_t v = 0; v < graph.node_count(); ++v) {
-    ++(measured[v] ? coverage.measured : coverage.absorbed);
+    if (missing[v]) costs.us[v] = std::nullopt;
+    costs.absorbed[v] = !measured[v];
+    ++(measured[v] ? coverage.measured : missing[v] ? coverage.missing : coverage.absorbed);
   }
   return costs;
 }
@@ -235,7 +242,8 @@ Status set_costs(const Graph& graph, std::span<const KindCosts> measured,
   for (const KindCosts& costs : measured) {
     KindCosts& into = column(costs.kind);
     for (size_t v = 0; v < costs.us.size(); ++v) {
-      if (costs.us[v]) into.us[v] = costs.us[v];
+      const bool is_absorbed = !costs.absorbed.empty() && costs.absorbed[v];
+      if (costs.us[v] && !(into.us[v] && is_absorbed)) into.us[v] = costs.us[v];
     }
   }
   const std::vector<KindCosts> known = all;

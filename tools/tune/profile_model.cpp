@@ -131,6 +131,7 @@ Result<KindCosts> profile_kind(const Graph& graph, const ImportedGraph& imported
   const bool only_launches = !costs.ok() && kind.provider != "cpu" && coverage.by_name > 0;
   if (only_launches) costs = costs_from_work(graph, kind.kind);
   if (!costs.ok()) return costs.status().at(file);
+  for (auto& us : costs->us) us = us.value_or(0);  // of the whole model: nothing is missing
   WholeRun run{*whole, 0, 0, {}};
   if ((*plain)->runs_apart(0)) run = run_apart(**plain, imported, kind.prices, *whole);
   spread_whole(graph, std::move(run), costs->us);
