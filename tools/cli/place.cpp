@@ -256,7 +256,12 @@ std::string why_stopped() {
 
 Found find_placement(const PlaceOptions& options, const Problem& problem,
                      std::span<const uint32_t> explained, const Engine& engine, Watch& watch) {
-  Found found{.result = require(run_method(problem, options.method, watch))};
+  Result<PlaceResult> placed = run_method(problem, options.method, watch);
+  if (placed.status().code() == StatusCode::kNotFound && options.method.name == kAuto) {
+    require(Status(StatusCode::kNotFound,
+                   placed.status().message() + "; a larger --budget may find a placement"));
+  }
+  Found found{.result = require(std::move(placed))};
   PlaceResult& result = found.result;
   found.rows = candidate_rows(problem, result, reports_fit(problem, 0) ? nullptr : &watch.stop());
   if (explained.size() > 1) watch.counts("explaining node", explained.size());

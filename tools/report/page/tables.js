@@ -287,10 +287,12 @@ function writeChanges() {
         change(p.advice.without_limits, objective(p))] }] : []);
     const moves = cheapMoves(p);
     const gaining = moves.filter(v => p.reasons.there[v] < p.reasons.here).length;
+    const simpler = p.candidates.some(c => c.feasible && objective(c) < objective(p));
     add("Moves that gain, or cost next to nothing", plural(moves.length, "node") +
       " could go elsewhere for at most 0.5%: pin them where they suit you better." +
-      (gaining > 0 ? " By themselves " + count(gaining) + " would make it better, which a larger" +
-        " budget finds out: only small placements are polished without one." : ""),
+      (gaining > 0 ? " By themselves " + count(gaining) + " would make it better, " + (simpler
+        ? "but the tolerance keeps what is simpler."
+        : "which a larger budget finds out: only small placements are polished without one.") : ""),
       [["node", true], ["from", true], ["to", true], ["change"]],
       moves.map(v => ({ cells: [[nodeButton(p, v), "name"], deviceName(p.device[v]),
         deviceName(p.reasons.second[v]), change(p.reasons.there[v], p.reasons.here)] })));
