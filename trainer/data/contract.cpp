@@ -14,12 +14,12 @@ class Contraction {
   Contraction(const Problem& problem, std::vector<uint32_t> cluster_of)
       : graph_(problem.graph()),
         cluster_of_(std::move(cluster_of)),
-        group_of_(graph_.node_count()),
+        joined_(graph_.node_count()),
         successors_(graph_.node_count()),
         predecessors_(graph_.node_count()),
         rank_(graph_.node_count()),
         seen_(graph_.node_count()) {
-    std::iota(group_of_.begin(), group_of_.end(), 0u);
+    std::iota(joined_.begin(), joined_.end(), 0u);
     for (uint32_t v = 0; v < graph_.node_count(); ++v) {
       for (const OutEdge& e : graph_.out_edges(v)) {
         insert(successors_[v], e.target);
@@ -36,11 +36,11 @@ class Contraction {
       for (const uint32_t u : std::vector<uint32_t>(order_)) {
         if (rank_[u] != kNoIndex) changed = absorb_successors(u) || changed;
       }
+      if (changed) sort_again();
     }
-    std::vector<uint32_t> number(graph_.node_count());
-    for (uint32_t i = 0; i < order_.size(); ++i) number[order_[i]] = i;
-    for (uint32_t& group : group_of_) group = number[group];
-    return std::move(group_of_);
+    std::vector<uint32_t> group_of(graph_.node_count());
+    for (uint32_t v = 0; v < group_of.size(); ++v) group_of[v] = rank_[group(v)];
+    return group_of;
   }
 
  private:
@@ -88,8 +88,15 @@ class Contraction {
     return false;
   }
 
+  // What stands for v's group.
+  uint32_t group(uint32_t v) {
+    while (joined_[v] != v) v = joined_[v] = joined_[joined_[v]];
+    return v;
+  }
+
   // v becomes part of u.
   void join(uint32_t u, uint32_t v) {
+    bring_together(u, v);
     for (const uint32_t x : successors_[v]) {
       erase(predecessors_[x], v);
       insert(predecessors_[x], u);
@@ -104,14 +111,48 @@ class Contraction {
     successors_[v].clear();
     predecessors_[v].clear();
     rank_[v] = kNoIndex;
-    for (uint32_t& group : group_of_) group = group == v ? u : group;
-    sort_again();
+    joined_[v] = u;
+  }
+
+  // Of what stands between them in the order, what v waits for comes before u, the rest behind it:
+  // no other path leads from u to v.
+  void bring_together(uint32_t u, uint32_t v) {
+    ++mark_;
+    stack_.assign(1, v);
+    while (!stack_.empty()) {
+      const uint32_t x = stack_.back();
+      stack_.pop_back();
+      for (const uint32_t y : predecessors_[x]) {
+        if (seen_[y] == mark_ || rank_[y] <= rank_[u]) continue;
+        seen_[y] = mark_;
+        stack_.push_back(y);
+      }
+    }
+    behind_.assign(1, u);
+    uint32_t at = rank_[u];
+    const uint32_t end = rank_[v];
+    for (uint32_t i = at + 1; i < end; ++i) {
+      const uint32_t x = order_[i];
+      if (x == kNoIndex) continue;
+      if (seen_[x] == mark_) {
+        put(x, at++);
+      } else {
+        behind_.push_back(x);
+      }
+    }
+    for (const uint32_t x : behind_) put(x, at++);
+    std::fill(order_.begin() + at, order_.begin() + end + 1, kNoIndex);
+  }
+
+  void put(uint32_t x, uint32_t at) {
+    order_[at] = x;
+    rank_[x] = at;
   }
 
   void sort_again() {
     std::vector<uint32_t> missing(rank_.size()), order;
     order.reserve(order_.size());
-    for (const uint32_t x : order_) {
+    for (const uint32_t x : graph_.topological_order()) {
       missing[x] = static_cast<uint32_t>(predecessors_[x].size());
       if (rank_[x] != kNoIndex && missing[x] == 0) order.push_back(x);
     }
@@ -126,11 +167,11 @@ class Contraction {
 
   const Graph& graph_;
   std::vector<uint32_t> cluster_of_;  // per operator, and so per group
-  std::vector<uint32_t> group_of_;    // per operator: the one that stands for its group
+  std::vector<uint32_t> joined_;      // per operator: one of its group, at last what stands for it
   std::vector<std::vector<uint32_t>> successors_, predecessors_;  // of groups, ascending
-  std::vector<uint32_t> order_;                                   // of groups, topological
-  std::vector<uint32_t> rank_;                                    // in order_; kNoIndex: absorbed
-  std::vector<uint32_t> seen_, stack_;
+  std::vector<uint32_t> order_;  // of groups, topological, with gaps (kNoIndex) where some joined
+  std::vector<uint32_t> rank_;   // in order_; kNoIndex: absorbed
+  std::vector<uint32_t> seen_, stack_, behind_;
   uint32_t mark_ = 0;
 };
 
