@@ -1,8 +1,7 @@
 #include "trainer/eval/expert.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
+#include <charconv>
 #include <optional>
 
 #include "runtime/heuristics/heuristics.h"
@@ -11,11 +10,14 @@ namespace placeto::train {
 namespace {
 
 // The 3 of "encoder/3/7" or "gradient/decoder/3/7".
-std::optional<uint32_t> layer_of(const std::string& name) {
-  for (const char* part : {"encoder/", "decoder/"}) {
+std::optional<uint32_t> layer_of(std::string_view name, uint32_t most) {
+  for (const std::string_view part : {"encoder/", "decoder/"}) {
     const size_t at = name.find(part);
-    if (at == std::string::npos) continue;
-    return static_cast<uint32_t>(std::strtoul(&name[at + std::strlen(part)], nullptr, 10));
+    if (at == std::string_view::npos) continue;
+    const char* const end = name.data() + name.size();
+    uint32_t layer = 0;
+    const auto read = std::from_chars(name.data() + at + part.size(), end, layer);
+    if (read.ec == std::errc() && read.ptr != end && *read.ptr == '/' && layer < most) return layer;
   }
   return std::nullopt;
 }
@@ -30,13 +32,14 @@ std::optional<std::vector<uint32_t>> layers(const Graph& graph, uint32_t& count)
   std::vector<uint32_t> layer(graph.node_count());
   count = 0;
   for (uint32_t v = 0; v < graph.node_count(); ++v) {
-    if (const auto l = layer_of(graph.node(v).name)) count = std::max(count, *l + 1);
+    const auto l = layer_of(graph.node(v).name, graph.node_count());
+    if (l) count = std::max(count, *l + 1);
   }
   if (count == 0) return std::nullopt;
   for (uint32_t v = 0; v < graph.node_count(); ++v) {
     const std::string& name = graph.node(v).name;
     const bool embedding = holds(name, "source/") || holds(name, "target/");
-    layer[v] = layer_of(name).value_or(embedding ? 0 : count - 1);
+    layer[v] = layer_of(name, graph.node_count()).value_or(embedding ? 0 : count - 1);
   }
   return layer;
 }
@@ -71,7 +74,7 @@ class ExpertMethod final : public Method {
     Assignment assignment(problem.node_count());
     for (uint32_t set = 0; set < problem.group_count(); ++set) {
       const uint32_t l = layer[problem.members(set)[0]];
-      uint32_t device = count <= devices ? l : l * devices / count;
+      uint32_t device = count <= devices ? l : static_cast<uint32_t>(uint64_t{l} * devices / count);
       if (!problem.allowed(set, device)) device = problem.next_allowed(set, 0);
       for (const uint32_t v : problem.members(set)) assignment[v] = device;
     }
