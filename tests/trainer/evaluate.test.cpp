@@ -10,6 +10,7 @@
 #include "runtime/placer/placer.h"
 #include "runtime/policy/guide.h"
 #include "runtime/search/search.h"
+#include "tests/support/random_problem.h"
 #include "tools/io/shipped.h"
 #include "tools/workloads/workload.h"
 #include "trainer/data/families.h"
@@ -300,6 +301,40 @@ TEST_CASE("the expert gives each layer of a recurrent network a device of its ow
   }
 }
 
+TEST_CASE("the expert knows layers by the names of our workloads alone") {
+  for (const std::vector<std::string>& names :
+       {std::vector<std::string>{"encoder/0/a", "encoder/4294967295/b"},
+        {"encoder/0/a", "decoder/2/b"},
+        {"/encoder/layer.7/op/MatMul", "/decoder/x"},
+        {"encoder/", "decoder/1"}}) {
+    GraphSpec spec;
+    for (const std::string& name : names) {
+      spec.nodes.emplace_back();
+      spec.nodes.back().name = name;
+      spec.nodes.back().outputs = {4};
+      spec.nodes.back().cost_us = {1};
+    }
+    const Graph graph = *Graph::build(std::move(spec));
+    const Topology topology = *Topology::build(test::equal_devices(2));
+    const Problem problem = *Problem::build(graph, topology, {});
+    const Result<Candidate> placed = expert_method().place(problem, {});
+    const Result<Candidate> cut = contiguous_method().place(problem, {});
+    REQUIRE(placed.ok());
+    REQUIRE(cut.ok());
+    CHECK(obeys_rules(problem, placed->assignment));
+    const bool has_layers = names[0] == "encoder/0/a";
+    if (!has_layers) CHECK(placed->assignment == cut->assignment);
+  }
+}
+
+TEST_CASE("names that hold commas, quotes or no UTF-8 are reported all the same") {
+  Graded graded = made_up("own", 110, 100);
+  graded.family = "a,\"b";
+  CHECK(report_csv({&graded, 1}).find("0,own,\"a,\"\"b\",") != std::string::npos);
+  graded.family = "caf\xe9";
+  CHECK(report_json({&graded, 1}, {}).find("caf\xef\xbf\xbd") != std::string::npos);
+}
+
 TEST_CASE("results of several policies on one problem become one") {
   const Graded all = combine({made_up("a", 110, 100), made_up("a", 110, 95)}, {"one", "two"});
   CHECK(all.best_known_us == 95);
@@ -311,6 +346,7 @@ TEST_CASE("results of several policies on one problem become one") {
 TEST_CASE("policies have names of their own, though several files have one") {
   using Strings = std::vector<std::string>;
   const auto names = [](const Strings& paths) { return *names_of(paths); };
+  CHECK(names({"a/single.plpo", "auto.plpo"}) == Strings{"a/single", "auto.plpo"});
   CHECK(names({"run/best.plpo", "default"}) == Strings{"best", "default"});
   CHECK(names({"a/best.plpo", "b/best.plpo", "c.plpo"}) == Strings{"a/best", "b/best", "c"});
   CHECK(names({"best.plpo", "a/best.plpo"}) == Strings{"best", "a/best"});

@@ -1,5 +1,6 @@
 #include "trainer/base/progress.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -30,6 +31,11 @@ void ProgressLine::show(std::string_view text, bool last) {
   const Clock::time_point now = Clock::now();
   if (!on_terminal_ && !last && now - shown_at_ < apart_) return;
   shown_at_ = now;
+  // A line that is written over may not wrap.
+  winsize window{};
+  if (on_terminal_ && !last && ioctl(fileno(to_), TIOCGWINSZ, &window) == 0 && window.ws_col > 1) {
+    text = text.substr(0, window.ws_col - 1u);
+  }
   // A terminal that is gone is no reason to stop.
   std::fputs(on_terminal_ ? fmt::format("\r{} \x1b[K{}", text, last ? "\n" : "").c_str()
                           : fmt::format("{}\n", text).c_str(),

@@ -17,6 +17,7 @@
 #include "tools/io/read.h"
 #include "tools/io/shipped.h"
 #include "tools/onnx/import.h"
+#include "tools/onnx/without_weights.h"
 #include "tools/options/options.h"
 
 namespace placeto::train {
@@ -39,7 +40,7 @@ Result<GraphSpec> read_any_graph(const std::string& path) {
   ImportOptions options;
   options.limits.max_nodes = kMostOwnNodes;
   options.limits.max_edges = kMostOwnEdges;
-  if (!path.ends_with(".onnx")) return read_graph_spec(path, options.limits);
+  if (!is_onnx_file(path)) return read_graph_spec(path, options.limits);
   Result<ImportedGraph> imported = import_onnx(path, options);
   // It leaves something open.
   if (have_onnx() && imported.status().code() == StatusCode::kInvalidArgument) {

@@ -296,8 +296,10 @@ written, and the signal ends the program. A second one ends it at once.)");
 // What the comparison after training is on. `own`: null without graphs of one's own.
 static std::string over_what(const Config& config, const OwnSplit* own) {
   if (own != nullptr) {
-    return own->held_out.count() > 0 ? "the problems held out, on which the best policy was chosen"
-                                     : "the problems learned from, since none is held out";
+    if (own->held_out.count() == 0) return "the problems learned from, since none is held out";
+    return config.architecture == "placeto"
+               ? "the problems held out"
+               : "the problems held out, on which the best policy was chosen";
   }
   if (config.data.set != "mixed") {
     return fmt::format("problems of {} not learned from", config.data.set);

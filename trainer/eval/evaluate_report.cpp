@@ -8,7 +8,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "tools/io/json_text.h"
 #include "tools/report/table.h"
+#include "trainer/base/csv_field.h"
 #include "trainer/eval/figure.h"
 
 namespace placeto::train {
@@ -157,7 +159,7 @@ std::string report_json(std::span<const Graded> graded, std::span<const std::str
     }
     json["problems"].push_back(std::move(problem));
   }
-  return json.dump(2) + "\n";
+  return json_text(json, 2) + "\n";
 }
 
 std::string report_csv(std::span<const Graded> graded) {
@@ -166,8 +168,9 @@ std::string report_csv(std::span<const Graded> graded) {
   for (size_t i = 0; i < graded.size(); ++i) {
     const Graded& g = graded[i];
     for (const Outcome& o : g.outcomes) {
-      text += fmt::format("{},{},{},{},{},{:.4g},{},{:.9g},{:.9g},{},{:.4g}\n", i, g.set, g.family,
-                          g.nodes, g.devices, g.ccr, o.way.label(), o.makespan_us, g.best_known_us,
+      text += fmt::format("{},{},{},{},{},{:.4g},{},{:.9g},{:.9g},{},{:.4g}\n", i, g.set,
+                          csv_field(g.family), g.nodes, g.devices, g.ccr, csv_field(o.way.label()),
+                          o.makespan_us, g.best_known_us,
                           o.evaluations ? std::to_string(*o.evaluations) : "", o.milliseconds);
     }
   }
@@ -236,7 +239,7 @@ std::string cdf_csv(std::span<const Graded> graded, std::span<const Way> ways) {
   for (const Way& way : ways) {
     const std::vector<double> ratios = sorted_ratios(graded, way);
     for (size_t i = 0; i < ratios.size(); ++i) {
-      text += fmt::format("{},{:.6g},{:.4f}\n", way.label(), ratios[i],
+      text += fmt::format("{},{:.6g},{:.4f}\n", csv_field(way.label()), ratios[i],
                           double(i + 1) / double(ratios.size()));
     }
   }

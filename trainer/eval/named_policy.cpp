@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "runtime/placer/methods.h"
 #include "runtime/policy/guide.h"
 #include "tools/io/shipped.h"
 
@@ -18,6 +19,11 @@ std::string name_of(const std::string& path, Length length) {
   if (length == Length::kStem) return fs::path(path).stem().string();
   const bool ends = length == Length::kPath && fs::path(path).extension() == ".plpo";
   return ends ? fs::path(path).replace_extension().string() : path;
+}
+
+// Where results stand under names, a policy may not have that of a method.
+bool is_taken(const std::string& name) {
+  return name == "auto" || find_method(name) != nullptr;
 }
 
 }  // namespace
@@ -36,7 +42,7 @@ Result<std::vector<std::string>> names_of(std::span<const std::string> paths) {
     all_differ = true;
     for (size_t i = 0; i < paths.size(); ++i) names[i] = name_of(paths[i], length[i]);
     for (size_t i = 0; i < paths.size(); ++i) {
-      if (std::count(names.begin(), names.end(), names[i]) == 1) continue;
+      if (std::count(names.begin(), names.end(), names[i]) == 1 && !is_taken(names[i])) continue;
       if (length[i] == Length::kWhole) continue;
       length[i] = length[i] == Length::kStem ? Length::kPath : Length::kWhole;
       all_differ = false;

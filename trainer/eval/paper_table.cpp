@@ -8,6 +8,7 @@
 #include "runtime/heuristics/heuristics.h"
 #include "tools/report/table.h"
 #include "tools/workloads/workload.h"
+#include "trainer/base/csv_field.h"
 #include "trainer/data/families.h"
 #include "trainer/data/merge.h"
 
@@ -202,8 +203,8 @@ std::string paper_csv(std::span<const PaperRow> rows) {
   const auto line = [&](const PaperRow& row, const std::string& method, double us,
                         uint64_t sampled = 0) {
     if (!std::isfinite(us)) return;
-    text += fmt::format("{},{},{},{:.6g},{:.4f},{}\n", row.network, row.devices, method, us,
-                        us / row.single_us, sampled);
+    text += fmt::format("{},{},{},{:.6g},{:.4f},{}\n", row.network, row.devices, csv_field(method),
+                        us, us / row.single_us, sampled);
   };
   for (const PaperRow& row : rows) {
     line(row, "cpu only", row.cpu_us);

@@ -54,10 +54,19 @@ Result<std::vector<std::string>> SetArguments::inputs(
 Result<std::vector<TestSet>> SetArguments::open(const std::vector<NamedPolicy>& policies) const {
   TestSetOptions options = tests;
   for (const NamedPolicy& p : policies) {
-    if (options.groups > 0 || p.policy->architecture() != Architecture::kPlaceto) continue;
+    if (tests.groups > 0 || p.policy->architecture() != Architecture::kPlaceto) continue;
     const Result<Config> config =
         parse_config(p.policy->provenance().config, "policy", Unread::kLeft);
-    if (config.ok()) options.groups = config->data.merged_nodes;
+    if (!config.ok()) continue;
+    const uint32_t trained = config->data.merged_nodes;
+    if (options.groups == 0) options.groups = trained;
+    if (trained != options.groups && graphs.empty()) {
+      fmt::print(
+          stderr,
+          "{} was trained on graphs merged into {} groups and is measured on {}, as the first "
+          "policy was trained; --groups sets this\n",
+          p.name, trained, options.groups);
+    }
   }
   std::vector<TestSet> all;
   if (!graphs.empty()) {

@@ -7,6 +7,7 @@
 
 #include "runtime/policy/published/pass.h"
 #include "tools/report/table.h"
+#include "trainer/base/csv_field.h"
 #include "trainer/base/parallel.h"
 #include "trainer/base/time_ratio.h"
 #include "trainer/data/course.h"
@@ -155,8 +156,8 @@ std::string starts_csv(std::span<const StartRow> rows) {
   for (const StartRow& r : rows) {
     for (size_t k = 0; k < std::size(kStartNames); ++k) {
       text += fmt::format("{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{},{}\n", r.set, r.graphs,
-                          r.policy, kStartNames[k], r.start[k], r.placed[k], r.steps[k], r.rnn,
-                          r.reached[k], r.rnn_placements[k]);
+                          csv_field(r.policy), kStartNames[k], r.start[k], r.placed[k], r.steps[k],
+                          r.rnn, r.reached[k], r.rnn_placements[k]);
     }
   }
   return text;

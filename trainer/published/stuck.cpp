@@ -42,9 +42,12 @@ std::string Stuck::news() {
       iterations_, certain ? "all but certain" : "all but a coin's", entropy_, random_entropy_,
       certain ? "nothing new is tried any more" : "nothing has been learned yet",
       fmt::format(
-          "episodes.entropy {} (here {:g} to {:g}) or episodes.learning_rate {} (here {:g})",
+          "episodes.entropy {} (here {:g} to {:g}) or episodes.learning_rate {} (here {:g}){}",
           certain ? "a few times larger" : "a few times smaller", with.entropy, with.final_entropy,
-          certain ? "smaller" : "larger", with.learning_rate));
+          certain ? "smaller" : "larger", with.learning_rate,
+          certain && with.all_action > 0
+              ? fmt::format(", or episodes.all_action 0 (here {:g})", with.all_action)
+              : ""));
 }
 
 }  // namespace placeto::train
