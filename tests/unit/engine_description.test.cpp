@@ -15,7 +15,7 @@ NodeSpec node(const std::string& op, uint32_t opset = 0, std::vector<std::string
   return node;
 }
 
-// What one gpu with that provider may not run, and what is said of it.
+// What one gpu with that provider, or none (""), may not run, and what is said of it.
 struct Ruled {
   std::vector<uint32_t> forbidden;  // nodes
   std::vector<std::string> notes;
@@ -38,7 +38,8 @@ Ruled rule(const EngineDescription& engine, const std::string& provider,
   Rules rules;
   const std::string wish = "gpu=" + provider;
   EngineNotes notes;
-  const Status status = engine.restrict(*graph, *topology, std::span(&wish, 1), rules, notes);
+  const std::span wishes(&wish, provider.empty() ? 0 : 1);
+  const Status status = engine.restrict(*graph, *topology, wishes, rules, notes);
   ruled.notes = notes.all();
   REQUIRE_MESSAGE(status.ok(), status.message());
   for (const auto& [v, device] : rules.forbids) {
@@ -124,6 +125,13 @@ TEST_CASE("kernels for types that do not go together are told apart") {
       rule(engine, "p", {node("Add", 1, {"int64", "int64"}), node("Add", 1, {"int64", "float"})});
   CHECK(ruled.forbidden == Nodes{1});
   CHECK(note(ruled) == "p on gpu lacks Add (1, of float and int64): not placed there");
+}
+
+TEST_CASE("where no provider is named all operators may run, and that is said") {
+  const auto ruled = rule(engine_with(R"({"ai.onnx": ["Add"]})"), "", {node("Loop")});
+  CHECK(ruled.forbidden.empty());
+  CHECK(ruled.notes == std::vector<std::string>{"no provider is named for gpu (--provider): all "
+                                                "operators are allowed there"});
 }
 
 TEST_CASE("what a graph does not know of a node forbids nothing") {

@@ -2,6 +2,7 @@
 #include "tools/engine/description.h"
 
 #include <limits>
+#include <set>
 
 #include "tools/costs/only_reader.h"
 #include "tools/devices/device_settings.h"
@@ -137,9 +138,14 @@ Status EngineDescription::restrict(const Graph& graph, const Topology& topology,
   const auto providers = providers_of(wishes, topology);
   if (!providers.ok()) return providers.status();
   std::map<std::string, Counts> lacked, unknown;  // by device
+  std::set<std::string> unasked;                  // kinds
   for (uint32_t d = 0; d < topology.device_count(); ++d) {
     const std::string& name = (*providers)[d];
-    if (name.empty()) continue;
+    if (name.empty()) {
+      const std::string& kind = topology.device(d).kind;
+      if (kind != "cpu" && !providers_.empty()) unasked.insert(kind);
+      continue;
+    }
     const Result<const Provider*> provider = find_provider(name);
     if (!provider.ok()) return provider.status();
     if (*provider == nullptr) continue;
@@ -162,6 +168,12 @@ Status EngineDescription::restrict(const Graph& graph, const Topology& topology,
   for (const auto& [where, counts] : unknown) {
     notes.unknown.push_back("whether " + where + " runs " + counts_text(counts) +
                             " is not known: allowed");
+  }
+  if (!unasked.empty()) {
+    std::string kinds;
+    for (const std::string& kind : unasked) kinds += (kinds.empty() ? "" : ", ") + kind;
+    notes.unknown.push_back("no provider is named for " + kinds +
+                            " (--provider): all operators are allowed there");
   }
   keep_whole(graph, rules);
   return {};
