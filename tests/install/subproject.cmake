@@ -18,7 +18,8 @@ if(CMAKE_BUILD_TYPE)
   message(FATAL_ERROR \"the host has the build type \${CMAKE_BUILD_TYPE}, which it did not choose\")
 endif()
 ")
-execute_process(COMMAND ${CMAKE_COMMAND} -S ${WORK}/host -B ${WORK}/build RESULT_VARIABLE result
+execute_process(COMMAND ${CMAKE_COMMAND} -E env --unset=CMAKE_BUILD_TYPE
+  ${CMAKE_COMMAND} -S ${WORK}/host -B ${WORK}/build RESULT_VARIABLE result
   OUTPUT_VARIABLE output ERROR_VARIABLE output)
 if(NOT result EQUAL 0)
   message(FATAL_ERROR "a project with Placeto as a part of it is not configured:\n${output}")

@@ -347,6 +347,7 @@ TEST_CASE("policies have names of their own, though several files have one") {
   using Strings = std::vector<std::string>;
   const auto names = [](const Strings& paths) { return *names_of(paths); };
   CHECK(names({"a/single.plpo", "auto.plpo"}) == Strings{"a/single", "auto.plpo"});
+  CHECK(names({"expert.plpo", "metis.plpo"}) == Strings{"expert.plpo", "metis.plpo"});
   CHECK(names({"run/best.plpo", "default"}) == Strings{"best", "default"});
   CHECK(names({"a/best.plpo", "b/best.plpo", "c.plpo"}) == Strings{"a/best", "b/best", "c"});
   CHECK(names({"best.plpo", "a/best.plpo"}) == Strings{"best", "a/best"});

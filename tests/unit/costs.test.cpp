@@ -269,6 +269,60 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("a profile of the whole model lacks nothing, whatever the engine made of it") {
+  const Graph graph = graph_of({{"norm", "LayerNormalization", 10},
+                                {"q", "MatMul", 400},
+                                {"q_bias", "Add", 10},
+                                {"k", "MatMul", 400},
+                                {"v", "MatMul", 400},
+                                {"qk", "MatMul", 100},
+                                {"soft", "Softmax", 10},
+                                {"qkv", "MatMul", 100},
+                                {"out", "MatMul", 400}},
+                               {{0, 0, 1},
+                                {1, 0, 2},
+                                {0, 0, 3},
+                                {0, 0, 4},
+                                {2, 0, 5},
+                                {3, 0, 5},
+                                {5, 0, 6},
+                                {6, 0, 7},
+                                {4, 0, 7},
+                                {7, 0, 8}});
+  const std::string ends =
+      event("norm", "LayerNormalization", 0, 50) + "," + event("out", "MatMul", 500, 300) + ",";
+  for (const std::string& whole :
+       {event("q", "Attention", 50, 40), event("Attention_0", "Attention", 50, 40),
+        event("TRTKernel_graph_1", "TRTKernel_graph_1", 50, 40),
+        event("q", "MatMul", 50, 10) + "," + event("k", "MatMul", 60, 10) + "," +
+            event("v", "MatMul", 70, 10) + "," + event("one", "MatMul", 80, 10) + "," +
+            event("other", "MatMul", 90, 10)}) {
+    CAPTURE(whole);
+    Coverage coverage;
+    const auto costs =
+        costs_from_profile(graph, {}, profile("[" + ends + whole + "]"), "cpu", coverage);
+    REQUIRE_MESSAGE(costs.ok(), costs.status().message());
+    CHECK(coverage.missing == 0);
+  }
+  // A later one counts whole.
+  std::vector<KindCosts> both;
+  for (const bool fused : {false, true}) {
+    Coverage coverage;
+    const std::string first =
+        fused ? event("conv", "FusedConv", 0, 110)
+              : event("conv", "Conv", 0, 100) + "," + event("relu", "Relu", 100, 30);
+    const auto costs = costs_from_profile(
+        small_graph(), {}, profile("[" + first + "," + event("fc", "Gemm", 200, 9) + "]"), "cpu",
+        coverage);
+    REQUIRE(costs.ok());
+    both.push_back(*costs);
+  }
+  GraphSpec spec = small_graph().spec();
+  REQUIRE(set_costs(small_graph(), both, {}, spec).ok());
+  CHECK(spec.nodes[0].cost_us[0] == 110);
+  CHECK(spec.nodes[2].cost_us[0] == 0);
+}
+
 TEST_CASE("nodes without names are found by operator and position") {
   const Graph graph = graph_of({{"Conv_0", "Conv"}, {"Relu_1", "Relu"}}, {{0, 0, 1}});
   Coverage coverage;

@@ -117,7 +117,7 @@ TEST_CASE("counters of OpenVINO are averaged over the requests, whatever their u
   CHECK(parse_any_profile(text)->runs == 2);
   CHECK(times("layerName;execStatus;layerType;execType;realTime (us);cpuTime (us)\n"
               "conv;EXECUTED;Convolution;jit;70;70",
-              coverage) == Times{70, 0, 0, 0, 0, 0});
+              coverage) == Times{70, {}, {}, {}, {}, 0});
 }
 
 TEST_CASE("profiles of other engines say where they are wrong") {

@@ -107,7 +107,7 @@ void add_model_options(Command& command, ModelOptions& options) {
   command.list(
       "--profile", "KIND=FILE", options.costs.profiles,
       "Run times on a kind of device, from a profile of ONNX Runtime, trtexec or benchmark_app "
-      "(repeatable)");
+      "(repeatable: for other kinds, and for parts of the model)");
   command.list("--costs", "FILE", options.costs.tables, "Run times, from lines node,kind,us");
   command.list("--efficiencies", "FILE", options.costs.efficiencies,
                "What calibrate wrote; estimates what is not measured");

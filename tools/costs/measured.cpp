@@ -195,8 +195,11 @@ Result<KindCosts> costs_from_profile(const Graph& graph, std::span<const NodeOut
   const std::vector<bool> missing = missing_nodes(graph, profile, engine, time_at, taken);
   for (uint32_t v = 0; v < graph.node_count(); ++v) {
     if (missing[v]) costs.us[v] = std::nullopt;
-    costs.absorbed[v] = !measured[v];
     ++(measured[v] ? coverage.measured : missing[v] ? coverage.missing : coverage.absorbed);
+  }
+  // Of a whole model, what is absorbed is known to cost nothing.
+  for (uint32_t v = 0; v < graph.node_count() && coverage.missing > 0; ++v) {
+    costs.absorbed[v] = !measured[v];
   }
   return costs;
 }

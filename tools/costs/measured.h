@@ -42,11 +42,11 @@ inline constexpr double kLeastCoverage = 0.5;
 
 // Maps a profile onto a graph (engine_nodes.h). The time of a fused node goes to the node with its
 // operator nearest before it; the others it stands for cost 0, as do nodes that the engine removed
-// or computed at load. What a profile of a part of the model lacks stays open. The time of nodes
-// that lead nowhere (changes of layout) goes to the node that ran before, so the total is kept.
-// `outputs` by node may be empty; their names help where models name no nodes. Fails with kBadInput
-// when less than kLeastCoverage of the time can be mapped by name, or most nodes that can be
-// compared had other shapes.
+// or computed at load. What a profile of a part of the model lacks stays open (profile_gaps.h). The
+// time of nodes that lead nowhere (changes of layout) goes to the node that ran before, so the
+// total is kept. `outputs` by node may be empty; their names help where models name no nodes. Fails
+// with kBadInput when less than kLeastCoverage of the time can be mapped by name, or most nodes
+// that can be compared had other shapes.
 Result<KindCosts> costs_from_profile(const Graph& graph, std::span<const NodeOutputs> outputs,
                                      const Profile& profile, const std::string& kind,
                                      Coverage& coverage);

@@ -19,7 +19,7 @@ namespace placeto {
 // What a user should know of an engine on a topology, a sentence each.
 struct EngineNotes {
   std::vector<std::string> lacked;   // by providers, so not placed there: may be why nothing fits
-  std::vector<std::string> unknown;  // of no provider's table, and allowed
+  std::vector<std::string> unknown;  // of no provider's table, or of no provider: allowed
 
   std::vector<std::string> all() const;
 };

@@ -3,6 +3,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace placeto::train {
@@ -34,7 +36,9 @@ void ProgressLine::show(std::string_view text, bool last) {
   // A line that is written over may not wrap.
   winsize window{};
   if (on_terminal_ && !last && ioctl(fileno(to_), TIOCGWINSZ, &window) == 0 && window.ws_col > 1) {
-    text = text.substr(0, window.ws_col - 1u);
+    size_t end = std::min<size_t>(text.size(), window.ws_col - 1u);
+    while (end > 0 && end < text.size() && (text[end] & 0xc0) == 0x80) --end;  // inside a letter
+    text = text.substr(0, end);
   }
   // A terminal that is gone is no reason to stop.
   std::fputs(on_terminal_ ? fmt::format("\r{} \x1b[K{}", text, last ? "\n" : "").c_str()

@@ -6,6 +6,8 @@
 #include "runtime/placer/methods.h"
 #include "runtime/policy/guide.h"
 #include "tools/io/shipped.h"
+#include "tools/partition/partition.h"
+#include "trainer/eval/expert.h"
 
 namespace placeto::train {
 namespace {
@@ -23,7 +25,9 @@ std::string name_of(const std::string& path, Length length) {
 
 // Where results stand under names, a policy may not have that of a method.
 bool is_taken(const std::string& name) {
-  return name == "auto" || find_method(name) != nullptr;
+  const auto& partitioners = partition_method_names();
+  return name == "auto" || name == expert_method().name() || find_method(name) != nullptr ||
+         std::find(partitioners.begin(), partitioners.end(), name) != partitioners.end();
 }
 
 }  // namespace

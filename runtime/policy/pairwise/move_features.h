@@ -30,7 +30,6 @@ class MoveFeatures {
   void row(uint32_t device, float* out) const;
   // Nodes of the group.
   std::span<const uint32_t> nodes() const { return group_.nodes; }
-  // Device with the largest share of the group's work.
 
  private:
   struct Border {  // an edge between the group and the rest
