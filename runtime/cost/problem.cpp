@@ -155,10 +155,7 @@ Status Problem::fill_run_times(const Limits& limits, Stop* stop) {
     }
     if (able == 0) return Status::bad_input(why_nothing_runs(*graph_, v, *topology_));
     mean_run_us_.push_back(sum / able);
-    if (spend(stop,
-              classes_.count + (bytes ? graph_->in_edges(v).size() + graph_->out_work(v) : 0))) {
-      return Status::stopped();
-    }
+    if (spend(stop, classes_.count + graph_->out_work(v))) return Status::stopped();
   }
   return {};
 }
