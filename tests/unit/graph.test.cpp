@@ -55,6 +55,20 @@ TEST_CASE("a graph is laid out in the order its edges were given") {
   CHECK(graph->output_bytes(1) == 20);
 }
 
+TEST_CASE("outputs that nobody reads are work, where a node has many of them") {
+  GraphSpec spec;
+  spec.nodes.resize(3);
+  for (NodeSpec& node : spec.nodes) node.outputs = {1};
+  spec.edges = {{0, 0, 1}, {0, 0, 2}};
+  const Graph plain = *Graph::build(spec);
+  CHECK(plain.size() == 5);
+  CHECK(plain.out_work(0) == 3);
+  spec.nodes[0].outputs.resize(1'000, 1);
+  const Graph wide = *Graph::build(spec);
+  CHECK(wide.size() == 5 + 998);
+  CHECK(wide.out_work(0) == 1'001);
+}
+
 TEST_CASE("the topological order takes the lowest ready node first") {
   GraphSpec spec;
   spec.nodes.resize(4);

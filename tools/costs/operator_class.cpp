@@ -56,7 +56,8 @@ constexpr OperatorsOf kOperators[] = {
      " Transpose Concat Split Slice Gather GatherElements GatherND GatherBlockQuantized Scatter "
      "ScatterElements ScatterND Pad Tile Expand Resize Upsample DepthToSpace SpaceToDepth "
      "ConstantOfShape EyeLike OneHot Range Compress NonZero Trilu ReverseSequence QLinearConcat "
-     "ReorderInput ReorderOutput MaxUnpool GridSample RoiAlign CenterCropPad Unique "
+     "ReorderInput ReorderOutput MemcpyFromHost MemcpyToHost MaxUnpool GridSample RoiAlign "
+     "CenterCropPad Unique "
      "Col2Im TensorScatter ConcatFromSequence SplitToSequence SequenceAt "},
     {OperatorClass::kView, " Reshape Squeeze Unsqueeze Flatten Identity Shape Size Optional "},
     {OperatorClass::kControl, " If Loop Scan SequenceMap "},
