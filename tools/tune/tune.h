@@ -50,9 +50,8 @@ struct TuneOptions {
   uint32_t threads = 1;  // of each session of a placed model
   uint32_t finalists = 4, rounds = 3, runs = 15;
   uint64_t evaluations = 1000;
-  double tolerance = 0.02;  // measurements this close are equal, and the simpler wins
-  double output_tolerance =
-      -1;  // of every output (compare_outputs.h); if negative by types of elements
+  double tolerance = 0.02;       // measurements this close are equal, and the simpler wins
+  double output_tolerance = -1;  // of outputs (compare_outputs.h); negative: by their elements
   std::function<void(const std::string&)> progress = {};
   const std::atomic<bool>* interrupted = nullptr;  // once set: kStopped, and nothing is left
 

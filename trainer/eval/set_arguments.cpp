@@ -61,11 +61,10 @@ Result<std::vector<TestSet>> SetArguments::open(const std::vector<NamedPolicy>& 
     const uint32_t trained = config->data.merged_nodes;
     if (options.groups == 0) options.groups = trained;
     if (trained != options.groups && graphs.empty()) {
-      fmt::print(
-          stderr,
-          "{} was trained on graphs merged into {} groups and is measured on {}, as the first "
-          "policy was trained; --groups sets this\n",
-          p.name, trained, options.groups);
+      fmt::print(stderr,
+                 "{} was trained on graphs merged into {} groups and is measured on {} where sets "
+                 "are merged, as the first policy was trained; --groups sets this\n",
+                 p.name, trained, options.groups);
     }
   }
   std::vector<TestSet> all;
