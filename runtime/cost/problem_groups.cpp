@@ -1,6 +1,6 @@
 // Which nodes must share a device, and which devices kinds, pins and forbids leave them.
 #include <algorithm>
-#include <unordered_map>
+#include <map>
 
 #include "runtime/base/disjoint_sets.h"
 #include "runtime/base/message.h"
@@ -12,7 +12,7 @@ namespace placeto {
 Status Problem::form_groups(const Rules& rules, Stop* stop) {
   const uint32_t n = node_count();
   DisjointSets sets(n);
-  std::unordered_map<std::string_view, uint32_t> first_with_key;
+  std::map<std::string_view, uint32_t> first_with_key;
   for (uint32_t v = 0; v < n; ++v) {
     if (spend(stop, 1)) return Status::stopped();
     if (graph_->node(v).colocate.empty()) continue;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <unordered_map>
+#include <map>
 #include <utility>
 
 #include "runtime/base/message.h"
@@ -129,8 +129,8 @@ Status check_devices(const PlacementSpec& spec, const Limits& limits) {
   if (spec.devices.size() > limits.max_devices) {
     return too_many("devices", spec.devices.size(), limits.max_devices);
   }
-  std::unordered_map<std::string_view, size_t> first;
-  for (size_t d = 0; d < spec.devices.size(); ++d) {
+  std::map<std::string_view, uint32_t> first;
+  for (uint32_t d = 0; d < spec.devices.size(); ++d) {
     if (Status s = check_name(spec.devices[d], limits); !s.ok()) return s.at(entry("devices", d));
     const auto [it, fresh] = first.emplace(spec.devices[d], d);
     if (fresh) continue;

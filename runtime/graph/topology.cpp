@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_map>
+#include <map>
 
 #include "runtime/base/message.h"
 #include "runtime/graph/text.h"
@@ -57,7 +57,7 @@ Status check_link(const std::string& place, const LinkParameters& link, bool mus
 }
 
 // Device index by name. The keys point into the description.
-using DeviceIndex = std::unordered_map<std::string_view, uint32_t>;
+using DeviceIndex = std::map<std::string_view, uint32_t>;
 
 Result<DeviceIndex> index_devices(const TopologySpec& spec) {
   DeviceIndex index;
@@ -127,7 +127,7 @@ Status Topology::index_links(const Limits& limits) {
     channel_of_.resize(size_t{n} * n);
     for (size_t i = 0; i < channel_of_.size(); ++i) channel_of_[i] = static_cast<uint32_t>(i / n);
   }
-  std::unordered_map<std::string_view, uint32_t> channels;
+  std::map<std::string_view, uint32_t> channels;
   for (size_t i = 0; i < spec_.links.size(); ++i) {
     const LinkSpec& link = spec_.links[i];
     if (Status s = check_link_entry(spec_, i, *index, limits); !s.ok()) return s;

@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 
 #include "runtime/cost/evaluator.h"
@@ -70,7 +70,7 @@ const std::string& need_model(const Job& job, const std::string& what) {
 // A placement that divides what the graph keeps on one device is written all the same, and that is
 // said: as simulate, which runs it and says that it is not feasible.
 void note_divided(const std::string& path, const Placed& placed, const Graph& graph) {
-  std::unordered_map<std::string_view, uint32_t> first;  // node of each set
+  std::map<std::string_view, uint32_t> first;  // node of each set
   const auto where = [&](uint32_t v) {
     return fmt::format("node {} {} on {}", v, in_quotes(placed.nodes[v].name),
                        in_quotes(placed.devices[placed.nodes[v].device]));

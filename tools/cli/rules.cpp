@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <map>
 
 #include <optional>
 #include <string_view>
@@ -110,7 +111,7 @@ class Resolver {
 
   const Graph& graph_;
   const Topology& topology_;
-  std::unordered_map<std::string_view, uint32_t> nodes_;
+  std::map<std::string_view, uint32_t> nodes_;
 };
 
 // Which --pin says what of a node, to name two options that exclude each other.

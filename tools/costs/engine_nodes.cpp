@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <string_view>
-#include <unordered_map>
 
 #include "tools/costs/joined_names.h"
 #include "tools/costs/operator_class.h"
@@ -145,7 +145,7 @@ class Names {
   }
 
   const Graph& graph_;
-  std::unordered_map<std::string, uint32_t> by_name_;
+  std::map<std::string, uint32_t> by_name_;
   uint64_t left_ = 10'000'000'000;  // bytes of parts of names to try; some seconds
 };
 

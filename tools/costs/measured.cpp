@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <unordered_map>
-#include <unordered_set>
+#include <map>
+#include <set>
 
 #include "runtime/base/limits.h"
 #include "runtime/base/no_index.h"
@@ -91,7 +91,7 @@ std::string too_many_kinds() {
 
 struct TableReader {
   const Graph& graph;
-  std::unordered_map<std::string, uint32_t> nodes = {};
+  std::map<std::string, uint32_t> nodes = {};
   std::vector<KindCosts> kinds = {};
 
   std::string add(const Fields& row) {
@@ -231,7 +231,7 @@ Result<std::vector<KindCosts>> costs_from_table(const Graph& graph, std::string_
 Status set_costs(const Graph& graph, std::span<const KindCosts> measured,
                  std::span<const Efficiencies> estimates, GraphSpec& spec) {
   std::vector<KindCosts> all;
-  std::unordered_set<std::string_view> kinds;
+  std::set<std::string_view> kinds;
   for (const KindCosts& costs : measured) kinds.insert(costs.kind);
   for (const Efficiencies& efficiencies : estimates) kinds.insert(efficiencies.kind);
   if (kinds.size() > Limits().max_kinds) return Status::bad_input(too_many_kinds());

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "runtime/graph/text.h"
@@ -108,7 +108,7 @@ class CounterReader {
 
   std::optional<CounterColumns> columns_;  // of the table that is being read
   std::vector<CountedLayer> layers_;
-  std::unordered_map<std::string, size_t> place_;
+  std::map<std::string, size_t> place_;
 };
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 
 #include "runtime/format/file.h"
@@ -39,7 +38,7 @@ struct DeviceCall : Event {
 
 struct Events {
   std::vector<NodeEvent> nodes;
-  std::unordered_map<std::string, size_t> latest;  // of each name
+  std::map<std::string, size_t> latest;  // of each name
   std::vector<DeviceCall> calls;
   std::vector<Event> runs;
 };
@@ -132,7 +131,7 @@ void add_call(const nlohmann::json& event, size_t i, const std::string& name, Ev
 
 // Each call counts for the last event of its node that began before it.
 void add_calls(Events& events) {
-  std::unordered_map<std::string, std::vector<NodeEvent*>> launches;
+  std::map<std::string, std::vector<NodeEvent*>> launches;
   for (NodeEvent& node : events.nodes) launches[node.name].push_back(&node);
   const auto began_before = [](const NodeEvent* node, double time) { return node->begin <= time; };
   for (auto& [name, nodes] : launches) {

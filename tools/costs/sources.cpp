@@ -1,7 +1,7 @@
 #include "tools/costs/sources.h"
 
+#include <set>
 #include <string_view>
-#include <unordered_set>
 
 #include "runtime/format/file.h"
 #include "runtime/graph/text.h"
@@ -23,7 +23,7 @@ Result<ProfileUse> split_profile(const std::string& text) {
 
 Result<KindCosts> read_profile_costs(const Graph& graph, std::span<const NodeOutputs> outputs,
                                      ProfileUse& use) {
-  std::unordered_set<std::string_view> names;
+  std::set<std::string_view> names;
   for (uint32_t v = 0; v < graph.node_count(); ++v) names.insert(graph.node(v).name);
   ProfileLimits limits;
   limits.has_node = [&names](std::string_view name) { return names.contains(name); };

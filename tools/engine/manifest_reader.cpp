@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <unordered_set>
+#include <set>
 
 #include "runtime/base/limits.h"
 #include "runtime/format/file.h"
@@ -139,8 +139,8 @@ struct Makers {
     }
   }
 
-  std::unordered_set<std::string_view> inputs;
-  std::vector<std::unordered_set<std::string_view>> stages;
+  std::set<std::string_view> inputs;
+  std::vector<std::set<std::string_view>> stages;
 };
 
 Status check_maker(const Makers& makers, const ManifestTensor& tensor, const std::string& where) {
@@ -156,7 +156,7 @@ Status check_maker(const Makers& makers, const ManifestTensor& tensor, const std
 
 // The memory of a tensor belongs to one maker: the caller, or a stage.
 Status check_one_maker(const Manifest& manifest) {
-  std::unordered_set<std::string_view> inputs, made;
+  std::set<std::string_view> inputs, made;
   for (const ManifestTensor& input : manifest.inputs) {
     if (inputs.insert(input.name).second) continue;
     return Status::bad_input("manifest.inputs: " + in_quotes(input.name) + " is there twice");

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <mutex>
-#include <unordered_map>
-#include <unordered_set>
+#include <set>
 
 #include "runtime/graph/text.h"
 #include "tools/devices/providers.h"
@@ -97,7 +97,7 @@ struct StagedModel::State {
   Ort::MemoryInfo host = Ort::MemoryInfo::CreateCpu(OrtArenaAllocator, OrtMemTypeDefault);
   std::vector<Stage> stages;
   std::vector<Tensor> tensors;
-  std::unordered_map<std::string, uint32_t> index;  // of tensors, by name
+  std::map<std::string, uint32_t> index;  // of tensors, by name
   std::vector<TensorInfo> inputs, outputs;
   std::vector<uint32_t> input_tensor, output_tensor;
   std::vector<Slot> slots;
@@ -166,7 +166,7 @@ void StagedModel::State::describe_whole() {
   const bool is_described = !manifest.inputs.empty() || !manifest.outputs.empty() ||
                             !only.inputs.empty() || !only.outputs.empty();
   if (manifest.stages.size() != 1 || is_described) return;
-  std::unordered_set<std::string> handed_through;  // inputs that are outputs: nobody makes them
+  std::set<std::string> handed_through;  // inputs that are outputs: nobody makes them
   for (const TensorInfo& input : inputs_of(stages[0].session)) {
     only.inputs.push_back({input.name, kFromCaller});
     manifest.inputs.push_back({input.name, kFromCaller});
@@ -181,7 +181,7 @@ void StagedModel::State::describe_whole() {
 
 // Workers wait as the manifest says: what a stage reads without being listed may not be there yet.
 Status StagedModel::State::connect_inputs(uint32_t s) {
-  std::unordered_set<std::string_view> listed;
+  std::set<std::string_view> listed;
   for (const ManifestTensor& input : manifest.stages[s].inputs) listed.insert(input.name);
   for (const TensorInfo& input : inputs_of(stages[s].session)) {
     if (!listed.contains(input.name)) {
@@ -198,7 +198,7 @@ Status StagedModel::State::connect_inputs(uint32_t s) {
 
 // Others read what the stage is listed to make; what it makes besides, nobody asks it for.
 Status StagedModel::State::connect_outputs(uint32_t s) {
-  std::unordered_map<std::string, TensorInfo> made;
+  std::map<std::string, TensorInfo> made;
   for (const TensorInfo& output : outputs_of(stages[s].session)) made.emplace(output.name, output);
   for (const std::string& output : manifest.stages[s].outputs) {
     const auto it = made.find(output);

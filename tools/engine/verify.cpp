@@ -1,8 +1,8 @@
 #include "tools/engine/verify.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
-#include <unordered_map>
 #include <utility>
 
 #include "runtime/base/no_index.h"
@@ -36,12 +36,12 @@ class StageIndex {
 
  private:
   std::vector<std::string>& names_;
-  std::unordered_map<std::string, uint32_t> index_;
+  std::map<std::string, uint32_t> index_;
 };
 
 PlanGraph graph_of(std::span<const PlannedNode> plan) {
   PlanGraph result;
-  std::unordered_map<std::string_view, size_t> index;
+  std::map<std::string_view, size_t> index;
   StageIndex stages(result.stage_names);
   for (const PlannedNode& node : plan) {
     const auto [it, fresh] = index.emplace(node.name, result.devices.size());

@@ -9,9 +9,9 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <map>
 #include <set>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -57,9 +57,9 @@ class ExternalFiles {
   Result<Source> find(const std::string& location);
 
   const std::atomic<bool>* interrupted_;
-  std::string folder_;                               // as given
-  std::vector<std::string> within_;                  // without symbolic links
-  std::unordered_map<std::string, Source> sources_;  // by location
+  std::string folder_;                     // as given
+  std::vector<std::string> within_;        // without symbolic links
+  std::map<std::string, Source> sources_;  // by location
   std::set<Identity> files_;
   uint64_t all_bytes_ = 0, copied_ = 0;
 };

@@ -1,7 +1,7 @@
 #include "tools/export/manifest.h"
 
 #include <nlohmann/json.hpp>
-#include <unordered_set>
+#include <set>
 
 #include "tools/io/element_names.h"
 #include "tools/io/json_text.h"
@@ -74,7 +74,7 @@ Json describe_stage(const SplitPlan& plan, uint32_t s, const Placed& placed) {
 
 // Inputs that a caller must give: those without a default.
 Json describe_inputs(const onnx::GraphProto& graph, const SplitPlan& plan) {
-  std::unordered_set<std::string> weights;
+  std::set<std::string> weights;
   for (const auto& weight : graph.initializer()) weights.insert(weight.name());
   for (const auto& weight : graph.sparse_initializer()) weights.insert(weight.values().name());
   Json inputs = Json::array();

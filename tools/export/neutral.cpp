@@ -1,8 +1,8 @@
 #include "tools/export/neutral.h"
 
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string_view>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 Result<std::string> neutral_json(const Placed& placed) {
   Json nodes = Json::object();
   std::vector<Json> nodes_on(placed.devices.size(), Json::array());
-  std::unordered_set<std::string_view> seen;
+  std::set<std::string_view> seen;
   for (const PlacedNode& node : placed.nodes) {
     if (!seen.insert(node.name).second) {
       return Status::invalid("two nodes are called " + placeto::in_quotes(node.name) +

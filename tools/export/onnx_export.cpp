@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <iterator>
 #include <limits>
-#include <unordered_map>
+#include <map>
 
 #include "runtime/base/message.h"
 #include "runtime/base/no_index.h"
@@ -76,7 +76,7 @@ void add_body_names(const onnx::NodeProto& node, uint32_t device, std::vector<Na
 
 // Device of each node of the model; 0 for Constants, which have none.
 Result<std::vector<uint32_t>> devices_of_nodes(const OnnxModel& model, const Placed& placed) {
-  std::unordered_map<std::string_view, uint32_t> device;
+  std::map<std::string_view, uint32_t> device;
   for (const PlacedNode& node : placed.nodes) device.emplace(node.name, node.device);
   const onnx::GraphProto& graph = model.proto.graph();
   std::vector<uint32_t> devices(model.node_names.size());
@@ -93,8 +93,8 @@ Result<std::vector<uint32_t>> devices_of_nodes(const OnnxModel& model, const Pla
     }
   }
   if (found == placed.nodes.size()) return devices;
-  const std::unordered_map<std::string_view, uint32_t> names = [&] {
-    std::unordered_map<std::string_view, uint32_t> all;
+  const std::map<std::string_view, uint32_t> names = [&] {
+    std::map<std::string_view, uint32_t> all;
     for (const std::string& name : model.node_names) all.emplace(name, 0);
     return all;
   }();
@@ -108,7 +108,7 @@ Result<std::vector<uint32_t>> devices_of_nodes(const OnnxModel& model, const Pla
 
 // Per node of the main graph; empty if the placement has none.
 std::vector<uint32_t> stages_of_nodes(const OnnxModel& model, const Placed& placed) {
-  std::unordered_map<std::string_view, uint32_t> stage;
+  std::map<std::string_view, uint32_t> stage;
   for (const PlacedNode& node : placed.nodes) {
     if (node.stage == kNoIndex) return {};
     stage.emplace(node.name, node.stage);

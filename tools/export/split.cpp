@@ -1,7 +1,8 @@
 #include "tools/export/split.h"
 
 #include <algorithm>
-#include <unordered_set>
+#include <map>
+#include <set>
 
 #include "runtime/base/no_index.h"
 #include "runtime/graph/text.h"
@@ -108,7 +109,7 @@ class Planner {
   const ValueFlow& flow_;
   Division stages_;
   SplitPlan plan_;
-  std::vector<std::unordered_set<std::string>> held_;  // per stage: tensors brought in
+  std::vector<std::set<std::string>> held_;  // per stage: tensors brought in
 };
 
 onnx::TypeProto type_of(const onnx::TensorProto& weight) {
@@ -170,8 +171,8 @@ class Catalog {
   }
 
  private:
-  std::unordered_map<std::string, const onnx::ValueInfoProto*> stated_;
-  std::unordered_map<std::string, const onnx::TensorProto*> weights_;
+  std::map<std::string, const onnx::ValueInfoProto*> stated_;
+  std::map<std::string, const onnx::TensorProto*> weights_;
   const ValueTypes& types_;
 };
 
@@ -209,7 +210,7 @@ Status add_info(const onnx::GraphProto& graph, const ValueTypes& types, SplitPla
 }
 
 void copy_weights(const onnx::GraphProto& from, const StagePlan& stage, onnx::GraphProto& to) {
-  std::unordered_map<std::string, const onnx::ValueInfoProto*> inputs;
+  std::map<std::string, const onnx::ValueInfoProto*> inputs;
   for (const auto& input : from.input()) inputs.emplace(input.name(), &input);
   const auto keep_input = [&](const std::string& name) {  // before IR 4 every weight is an input
     if (const auto found = inputs.find(name); found != inputs.end())
@@ -227,9 +228,9 @@ void copy_weights(const onnx::GraphProto& from, const StagePlan& stage, onnx::Gr
 
 // Shapes and quantization of tensors that stay within the stage.
 void copy_annotations(const onnx::GraphProto& from, const StagePlan& stage, onnx::GraphProto& to) {
-  std::unordered_set<std::string> boundary(stage.inputs.begin(), stage.inputs.end());
+  std::set<std::string> boundary(stage.inputs.begin(), stage.inputs.end());
   boundary.insert(stage.outputs.begin(), stage.outputs.end());
-  std::unordered_set<std::string> here;
+  std::set<std::string> here;
   for (const auto& node : to.node()) here.insert(node.output().begin(), node.output().end());
   for (const auto& info : from.value_info()) {
     if (here.contains(info.name()) && !boundary.contains(info.name())) *to.add_value_info() = info;

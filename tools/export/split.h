@@ -4,9 +4,9 @@
 #include <onnx/onnx_pb.h>
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "runtime/base/result.h"
@@ -28,14 +28,14 @@ struct StagePlan {
 };
 
 struct SplitPlan {
-  std::vector<StagePlan> stages;                      // in an order of execution
-  std::vector<uint32_t> order;                        // in which devices take them
-  std::vector<uint32_t> recorded;                     // number of each in the placement, or empty
-  std::unordered_map<std::string, uint32_t> made_by;  // stage of each of the stages' outputs
-  std::vector<uint32_t> output_stage;                 // per graph output; kFromCaller: an input
-                                                      // handed through
-  std::unordered_map<std::string, onnx::ValueInfoProto> info;  // of all inputs and outputs
-  uint32_t unused_nodes = 0;                                   // no graph output depends on them
+  std::vector<StagePlan> stages;                     // in an order of execution
+  std::vector<uint32_t> order;                       // in which devices take them
+  std::vector<uint32_t> recorded;                    // number of each in the placement, or empty
+  std::map<std::string, uint32_t> made_by;           // stage of each of the stages' outputs
+  std::vector<uint32_t> output_stage;                // per graph output; kFromCaller: an input
+                                                     // handed through
+  std::map<std::string, onnx::ValueInfoProto> info;  // of all inputs and outputs
+  uint32_t unused_nodes = 0;                         // no graph output depends on them
 };
 
 // device_of_node: per node of the main graph, an index below device_count; entries of Constant

@@ -1,7 +1,7 @@
 #include "tools/export/value_flow.h"
 
 #include <algorithm>
-#include <unordered_set>
+#include <set>
 
 #include "runtime/graph/text.h"
 #include "tools/onnx/graph_order.h"
@@ -14,7 +14,7 @@ using From = Origin::From;
 
 // Names in the order of their first appearance.
 std::vector<std::string> distinct(std::vector<std::string> names) {
-  std::unordered_set<std::string> seen;
+  std::set<std::string> seen;
   std::erase_if(names, [&](const std::string& name) { return !seen.insert(name).second; });
   return names;
 }

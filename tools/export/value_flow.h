@@ -4,8 +4,8 @@
 #include <onnx/onnx_pb.h>
 
 #include <cstdint>
+#include <map>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "runtime/base/result.h"
@@ -23,7 +23,7 @@ struct Origin {
 };
 
 struct ValueFlow {
-  std::unordered_map<std::string, Origin> origin;   // every tensor
+  std::map<std::string, Origin> origin;             // every tensor
   std::vector<std::vector<std::string>> reads;      // per node, distinct, in order; bodies of
                                                     // control flow included
   std::vector<std::vector<uint32_t>> predecessors;  // per node, ascending: nodes it reads from

@@ -3,9 +3,9 @@
 
 #include <onnx/onnx_pb.h>
 
+#include <map>
 #include <span>
 #include <string>
-#include <unordered_map>
 
 #include "runtime/base/result.h"
 #include "tools/onnx/settings.h"
@@ -13,7 +13,7 @@
 namespace placeto {
 
 // Types of tensors of the main graph, as far as they are known.
-using ValueTypes = std::unordered_map<std::string, onnx::TypeProto>;
+using ValueTypes = std::map<std::string, onnx::TypeProto>;
 
 // Types of all tensors that nodes make. Free dimensions stay free, also where the model states
 // numbers that follow from others, as after inputs were made free in a finished model: with a

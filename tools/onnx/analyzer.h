@@ -2,8 +2,8 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "tools/onnx/analysis.h"
@@ -69,7 +69,7 @@ class Analyzer {
   void keep(const std::string& name, Value value, Scope& scope);
   void keep_initial_values(const onnx::GraphProto& graph, Scope& scope);
 
-  std::unordered_map<std::string, const onnx::FunctionProto*> functions_;  // by function_key
+  std::map<std::string, const onnx::FunctionProto*> functions_;  // by function_key
   Opsets opsets_;
   LibraryInference library_;
   Decisions decided_;

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
-#include <unordered_map>
-#include <unordered_set>
 
 #include "runtime/graph/text.h"
 #include "tools/onnx/bodies.h"
@@ -129,16 +128,16 @@ class Setter {
   }
 
   std::span<const DimSetting> settings_;
-  std::unordered_map<std::string_view, const DimSetting*> by_name_;
+  std::map<std::string_view, const DimSetting*> by_name_;
   std::vector<bool> used_;
   std::map<std::string, std::vector<std::string>> unset_;
-  std::unordered_set<std::string> known_;
-  std::unordered_map<std::string, const DimSetting*> bound_;  // by symbol
+  std::set<std::string> known_;
+  std::map<std::string, const DimSetting*> bound_;  // by symbol
 };
 
 // Names that nodes or outputs of the graph read.
-std::unordered_set<std::string> read_names(const onnx::GraphProto& graph) {
-  std::unordered_set<std::string> read;
+std::set<std::string> read_names(const onnx::GraphProto& graph) {
+  std::set<std::string> read;
   for (const auto& node : graph.node()) {
     for (std::string& name : names_read(node)) read.insert(std::move(name));
   }
@@ -175,10 +174,10 @@ void remember_free(const onnx::GraphProto& graph, Setter& setter) {
 Status set_dimensions(onnx::ModelProto& model, std::span<const DimSetting> settings) {
   Setter setter(settings);
   onnx::GraphProto& graph = *model.mutable_graph();
-  std::unordered_set<std::string> initialized;  // have a shape of their own
+  std::set<std::string> initialized;  // have a shape of their own
   for (const auto& tensor : graph.initializer()) initialized.insert(tensor.name());
   remember_free(graph, setter);
-  const std::unordered_set<std::string> read = read_names(graph);
+  const std::set<std::string> read = read_names(graph);
   for (const auto& input : graph.input()) setter.bind(input);
   for (const auto& input : graph.input()) setter.bind_rest(input);
   for (auto& input : *graph.mutable_input()) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 
 #include "tools/onnx/folding.h"
@@ -17,9 +18,9 @@ struct Operator {
   double (*real)(double, double);
 };
 
-const std::unordered_map<std::string, Operator>& arithmetic() {
+const std::map<std::string, Operator>& arithmetic() {
   // Divisions by 0 and the one that overflows are refused before these are called.
-  static const std::unordered_map<std::string, Operator> table = {
+  static const std::map<std::string, Operator> table = {
       {"Add", {wrap_add, [](double a, double b) { return a + b; }}},
       {"Sub", {wrap_subtract, [](double a, double b) { return a - b; }}},
       {"Mul", {wrap_multiply, [](double a, double b) { return a * b; }}},
@@ -61,8 +62,8 @@ constexpr Comparison comparison(Compare compare) {
   return {compare, compare};
 }
 
-const std::unordered_map<std::string, Comparison>& comparisons() {
-  static const std::unordered_map<std::string, Comparison> table = {
+const std::map<std::string, Comparison>& comparisons() {
+  static const std::map<std::string, Comparison> table = {
       {"Equal", comparison([](auto a, auto b) { return a == b; })},
       {"Less", comparison([](auto a, auto b) { return a < b; })},
       {"Greater", comparison([](auto a, auto b) { return a > b; })},

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "tools/onnx/value.h"
@@ -16,7 +16,7 @@ namespace placeto::folding {
 using Inputs = std::span<const Value* const>;  // null: not given
 using Folded = std::optional<Constant>;        // nullopt: does not follow, or is not valid
 using Folder = Folded (*)(const onnx::NodeProto&, Inputs);
-using Folders = std::unordered_map<std::string, Folder>;  // by operator, of one output each
+using Folders = std::map<std::string, Folder>;  // by operator, of one output each
 
 // Each adds the operators of its file.
 void add_arithmetic(Folders& folders);

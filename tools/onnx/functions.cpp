@@ -2,8 +2,8 @@
 
 #include <google/protobuf/unknown_field_set.h>
 
+#include <map>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -14,7 +14,7 @@ using onnx::AttributeProto;
 using onnx::FunctionProto;
 using onnx::NodeProto;
 
-using Given = std::unordered_map<std::string_view, const AttributeProto*>;
+using Given = std::map<std::string_view, const AttributeProto*>;
 
 constexpr int kDefaultsField = 11;  // attribute_proto
 

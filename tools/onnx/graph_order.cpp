@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <queue>
-#include <unordered_set>
+#include <set>
 
 #include "runtime/graph/text.h"
 #include "tools/onnx/bodies.h"
@@ -48,8 +48,8 @@ class Captures {
     if (seen_.insert(name).second) names_.push_back(name);
   }
 
-  std::vector<std::unordered_set<std::string>> scopes_;  // from the outermost subgraph inwards
-  std::unordered_set<std::string> seen_;
+  std::vector<std::set<std::string>> scopes_;  // from the outermost subgraph inwards
+  std::set<std::string> seen_;
   std::vector<std::string> names_;
 };
 

@@ -1,8 +1,8 @@
 // Which nodes of a graph of a model wait for which.
 #pragma once
 
+#include <map>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "runtime/base/result.h"
@@ -18,7 +18,7 @@ std::string onnx_node_place(const onnx::GraphProto& graph, int i);
 std::vector<std::string> names_read(const onnx::NodeProto& node);
 
 // The node, by position, that produces each tensor of a graph. Fails with kBadInput if two do.
-using Producers = std::unordered_map<std::string, int>;
+using Producers = std::map<std::string, int>;
 Result<Producers> producers_of(const onnx::GraphProto& graph);
 
 // All positions, each after those that it waits for; the lowest first among the ready ones, so a

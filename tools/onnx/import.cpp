@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <set>
 #include <string_view>
-#include <unordered_map>
-#include <unordered_set>
 
 #include "runtime/base/disjoint_sets.h"
 #include "runtime/base/no_index.h"
@@ -36,8 +36,8 @@ struct Parameter {
 };
 
 // The version that the model imports of each domain's operator set.
-std::unordered_map<std::string, uint32_t> versions_of(const onnx::ModelProto& model) {
-  std::unordered_map<std::string, uint32_t> versions;
+std::map<std::string, uint32_t> versions_of(const onnx::ModelProto& model) {
+  std::map<std::string, uint32_t> versions;
   for (const auto& import : model.opset_import()) {
     const bool sensible = import.version() > 0 && import.version() <= 1'000'000;
     const std::string domain = is_default_domain(import.domain()) ? "" : import.domain();
@@ -47,8 +47,8 @@ std::unordered_map<std::string, uint32_t> versions_of(const onnx::ModelProto& mo
 }
 
 // Those that the model defines: "domain:name".
-std::unordered_set<std::string> functions_of(const onnx::ModelProto& model) {
-  std::unordered_set<std::string> functions;
+std::set<std::string> functions_of(const onnx::ModelProto& model) {
+  std::set<std::string> functions;
   for (const auto& function : model.functions()) {
     functions.insert(function_key(function));
   }
@@ -87,18 +87,18 @@ class Importer {
   const GraphProto& graph_;
   const Analysis& analysis_;
   const ImportOptions& options_;
-  std::unordered_map<std::string, uint32_t> versions_;  // of operator sets, by domain
-  std::unordered_set<std::string> functions_;           // of the model, by function_key
+  std::map<std::string, uint32_t> versions_;  // of operator sets, by domain
+  std::set<std::string> functions_;           // of the model, by function_key
   InnerWeights inner_weights_;
   std::vector<std::pair<std::string, Parameter>> parameters_;  // in the order of the model
-  std::unordered_map<std::string, size_t> parameter_at_;
-  std::unordered_set<std::string_view> inputs_;  // of the model, parameters among them, too
+  std::map<std::string, size_t> parameter_at_;
+  std::set<std::string_view> inputs_;  // of the model, parameters among them, too
   // Outputs of what is computed at load, with the nodes that read them in every run, ascending.
-  std::unordered_map<std::string_view, std::vector<uint32_t>> loaded_;
+  std::map<std::string_view, std::vector<uint32_t>> loaded_;
   NodePairs together_;
   std::vector<bool> at_load_;      // by position in the model: computed at load
   std::vector<uint32_t> node_at_;  // node of the graph by position in the model, or kNoIndex
-  std::unordered_map<std::string_view, uint32_t> output_at_;  // of its node, by name
+  std::map<std::string_view, uint32_t> output_at_;  // of its node, by name
   ImportedGraph result_;
 };
 
@@ -231,7 +231,7 @@ void Importer::add_edges(int position) {
   const NodeProto& node = graph_.node(position);
   // Else it reads when the model is loaded.
   const bool runs = !at_load_[static_cast<size_t>(position)];
-  std::unordered_set<std::string> seen;
+  std::set<std::string> seen;
   for (const std::string& name : names_read(node)) {
     if (!seen.insert(name).second) continue;
     const auto parameter = parameter_at_.find(name);
@@ -340,7 +340,7 @@ Result<ImportedGraph> finished(ImportedGraph imported, NodePairs together,
 
 // Engines refuse a model that promises what nothing makes.
 Status check_outputs(const GraphProto& graph, const Analysis& analysis) {
-  std::unordered_set<std::string_view> given;
+  std::set<std::string_view> given;
   for (const auto& input : graph.input()) given.insert(input.name());
   for (const auto& tensor : graph.initializer()) given.insert(tensor.name());
   for (const auto& tensor : graph.sparse_initializer()) given.insert(tensor.values().name());

@@ -1,7 +1,8 @@
 #include "tools/onnx/inline_branches.h"
 
 #include <functional>
-#include <unordered_set>
+#include <map>
+#include <set>
 
 #include "runtime/graph/text.h"
 #include "tools/onnx/bodies.h"
@@ -11,7 +12,7 @@ namespace {
 
 using onnx::GraphProto;
 using onnx::NodeProto;
-using Renames = std::unordered_map<std::string, std::string>;
+using Renames = std::map<std::string, std::string>;
 
 const std::string& renamed(const Renames& renames, const std::string& name) {
   const auto it = renames.find(name);
@@ -34,7 +35,7 @@ void for_each_definition(GraphProto& graph, Visit visit) {
   }
 }
 
-using Names = std::unordered_set<std::string>;
+using Names = std::set<std::string>;
 
 void add_names(GraphProto& graph, Names& names) {
   for_each_definition(graph, [&](const std::string& name) { names.insert(name); });
@@ -88,7 +89,7 @@ class BodyRenames {
   const Renames& outside_;
   const OwnName own_name_;
   // What names mean in the body at hand, the innermost meaning last.
-  std::unordered_map<std::string, std::vector<std::string>> inner_;
+  std::map<std::string, std::vector<std::string>> inner_;
 };
 
 class Inliner {
@@ -173,7 +174,7 @@ class Inliner {
                                  Renames& renames) {
     Renames results;
     std::vector<bool> computed(static_cast<size_t>(node.output_size()), false);
-    std::unordered_map<std::string, size_t> wanted;
+    std::map<std::string, size_t> wanted;
     for (int k = 0; k < node.output_size(); ++k) {
       if (!node.output(k).empty()) wanted.emplace(branch.output(k).name(), static_cast<size_t>(k));
     }

@@ -4,8 +4,8 @@
 #include <onnx/onnx_pb.h>
 
 #include <cstdint>
+#include <map>
 #include <string>
-#include <unordered_map>
 
 namespace placeto {
 
@@ -36,8 +36,8 @@ class InnerWeights {
   Weights of_any(const onnx::NodeProto& node);
   Weights of_call(const onnx::NodeProto& node);
 
-  std::unordered_map<std::string, const onnx::FunctionProto*> functions_;  // by function_key
-  std::unordered_map<std::string, Weights> known_;                         // the same keys
+  std::map<std::string, const onnx::FunctionProto*> functions_;  // by function_key
+  std::map<std::string, Weights> known_;                         // the same keys
   Weights distinct_;
   int depth_ = 0;
 };

@@ -1,8 +1,8 @@
 #include "tools/onnx/interface.h"
 
+#include <set>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 
 #include "tools/io/element_names.h"
 
@@ -38,7 +38,7 @@ void describe_interface(const onnx::ModelProto& model, std::span<const InputSett
     const std::string domain = is_default_domain(import.domain()) ? "" : import.domain();
     report.opsets.emplace_back(domain, import.version());
   }
-  std::unordered_set<std::string> parameters, symbols;
+  std::set<std::string> parameters, symbols;
   for (const auto& tensor : model.graph().initializer()) parameters.insert(tensor.name());
   for (const InputSetting& setting : set) parameters.insert(setting.name);
   for (const auto& input : model.graph().input()) {

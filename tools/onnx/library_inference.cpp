@@ -3,9 +3,11 @@
 #include <onnx/shape_inference/implementation.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <string_view>
 #include <type_traits>
-#include <unordered_set>
+#include <unordered_map>
 
 #include "runtime/graph/text.h"
 #include "tools/onnx/window_problem.h"
@@ -28,7 +30,7 @@ NodeProto known_part(const NodeProto& node, const onnx::OpSchema& schema) {
   NodeProto part;
   part.set_op_type(node.op_type());
   part.set_domain(node.domain());
-  std::unordered_map<std::string_view, int> first;
+  std::map<std::string_view, int> first;
   for (int i = 0; i < node.input_size(); ++i) {
     const std::string& name = node.input(i);
     const int position = first.emplace(name, i).first->second;
@@ -187,7 +189,7 @@ onnx::ModelProto request_for(const NodeProto& node, std::span<const Value* const
   opset->set_version(version);
   onnx::GraphProto& graph = *request.mutable_graph();
   const NodeProto& asked = *graph.add_node() = known_part(node, schema);
-  std::unordered_set<std::string_view> named;
+  std::set<std::string_view> named;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const std::string& name = asked.input(static_cast<int>(i));
     if (inputs[i] == nullptr || !named.insert(name).second) continue;

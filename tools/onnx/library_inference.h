@@ -3,16 +3,16 @@
 // what its schema says.
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
-#include <unordered_map>
 
 #include "tools/io/guarded_child.h"
 #include "tools/onnx/value.h"
 
 namespace placeto {
 
-using Opsets = std::unordered_map<std::string, int>;  // version by domain, "" for ONNX's own
+using Opsets = std::map<std::string, int>;  // version by domain, "" for ONNX's own
 
 class LibraryInference {
  public:
@@ -30,7 +30,7 @@ class LibraryInference {
 
   GuardedChild child_{serve};  // forked for the first node that comes here
   // By request, for the layers of a model ask the same again and again.
-  std::unordered_map<std::string, Result<std::string>> answers_;
+  std::map<std::string, Result<std::string>> answers_;
   size_t answer_bytes_ = 0;
   Status failure_;
 };

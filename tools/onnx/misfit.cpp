@@ -1,8 +1,8 @@
 #include "tools/onnx/misfit.h"
 
 #include <algorithm>
+#include <map>
 #include <string_view>
-#include <unordered_map>
 
 #include "runtime/graph/text.h"
 #include "tools/onnx/shape_rules.h"
@@ -251,22 +251,22 @@ std::string unfit_reshape(const Reading& reading) {
 
 using Check = std::string (*)(const Reading&);
 
-const std::unordered_map<std::string_view, Check>& checks() {
-  static const std::unordered_map<std::string_view, Check> table = [] {
-    std::unordered_map<std::string_view, Check> all = {{"MatMul", unfit_matmul},
-                                                       {"MatMulInteger", unfit_matmul},
-                                                       {"QLinearMatMul", unfit_quantized_matmul},
-                                                       {"Gemm", unfit_gemm},
-                                                       {"Conv", unfit_convolution},
-                                                       {"ConvInteger", unfit_convolution},
-                                                       {"QLinearConv", unfit_quantized_convolution},
-                                                       {"ConvTranspose", unfit_transposed},
-                                                       {"LSTM", unfit_recurrence},
-                                                       {"GRU", unfit_recurrence},
-                                                       {"RNN", unfit_recurrence},
-                                                       {"Concat", unfit_concat},
-                                                       {"Reshape", unfit_reshape},
-                                                       {"Where", unfit_choice}};
+const std::map<std::string_view, Check>& checks() {
+  static const std::map<std::string_view, Check> table = [] {
+    std::map<std::string_view, Check> all = {{"MatMul", unfit_matmul},
+                                             {"MatMulInteger", unfit_matmul},
+                                             {"QLinearMatMul", unfit_quantized_matmul},
+                                             {"Gemm", unfit_gemm},
+                                             {"Conv", unfit_convolution},
+                                             {"ConvInteger", unfit_convolution},
+                                             {"QLinearConv", unfit_quantized_convolution},
+                                             {"ConvTranspose", unfit_transposed},
+                                             {"LSTM", unfit_recurrence},
+                                             {"GRU", unfit_recurrence},
+                                             {"RNN", unfit_recurrence},
+                                             {"Concat", unfit_concat},
+                                             {"Reshape", unfit_reshape},
+                                             {"Where", unfit_choice}};
     for (const char* name : {"Add", "Sub", "Mul", "Div", "Pow", "Mod", "And", "Or", "Xor", "Equal",
                              "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "BitShift",
                              "BitwiseAnd", "BitwiseOr", "BitwiseXor"}) {

@@ -1,7 +1,7 @@
 #include "tools/onnx/model.h"
 
 #include <limits>
-#include <unordered_set>
+#include <set>
 
 #include "runtime/base/mapped_file.h"
 #include "runtime/base/message.h"
@@ -71,7 +71,7 @@ bool is_constant_node(const onnx::NodeProto& node) {
 
 std::vector<std::string> onnx_node_names(const onnx::GraphProto& graph) {
   std::vector<std::string> names(static_cast<size_t>(graph.node_size()));
-  std::unordered_set<std::string> taken;
+  std::set<std::string> taken;
   for (int i = 0; i < graph.node_size(); ++i) {
     const std::string& name = graph.node(i).name();
     if (!check_name(name, {}).ok() || !taken.insert(name).second) continue;

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <set>
 #include <string_view>
-#include <unordered_set>
 
 #include "runtime/graph/text.h"
 #include "tools/io/element_names.h"
@@ -159,7 +158,7 @@ enum class Lengths { kDeclared, kFree };
 
 // Says the shape where analysis looks for what a model says of a tensor.
 Status declare_shape(GraphProto& graph, const ShapeSetting& setting, Lengths lengths,
-                     const std::unordered_set<std::string>& produced) {
+                     const std::set<std::string>& produced) {
   if (!produced.contains(setting.tensor)) {
     return shape_problem(setting, "no node of the model produces such a tensor");
   }
@@ -189,7 +188,7 @@ Status declare_shape(GraphProto& graph, const ShapeSetting& setting, Lengths len
 
 Status declare_shapes(GraphProto& graph, std::span<const ShapeSetting> settings, Lengths lengths) {
   if (settings.empty()) return {};
-  std::unordered_set<std::string> produced;
+  std::set<std::string> produced;
   for (const auto& node : graph.node()) produced.insert(node.output().begin(), node.output().end());
   for (const ShapeSetting& setting : settings) {
     if (Status s = declare_shape(graph, setting, lengths, produced); !s.ok()) return s;

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "tools/onnx/value.h"
@@ -15,7 +15,7 @@ using Inputs = std::span<const Value* const>;  // null: not given
 using Outputs = std::span<Value>;
 // Sets all outputs and is true, or knows too little and is false.
 using Rule = bool (*)(const onnx::NodeProto&, Inputs, Outputs);
-using Rules = std::unordered_map<std::string_view, Rule>;  // by operator
+using Rules = std::map<std::string_view, Rule>;  // by operator
 
 // Those of the files: matrix products and recurrence; attention; cutting and joining of axes; types
 // of elements; images resized, sampled and cut; the same elements in other shapes; signals; windows

@@ -2,15 +2,15 @@
 // control_flow.cpp.
 #pragma once
 
+#include <map>
 #include <string>
-#include <unordered_map>
 
 #include "tools/onnx/value.h"
 
 namespace placeto {
 
 // Of a graph's outputs and the tensors inside it, by name.
-using StatedTypes = std::unordered_map<std::string, const onnx::TypeProto*>;
+using StatedTypes = std::map<std::string, const onnx::TypeProto*>;
 StatedTypes stated_types(const onnx::GraphProto& graph);
 
 // Types grow from node to node (Gather adds ranks, SequenceConstruct nests) without end in a

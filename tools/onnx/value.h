@@ -4,10 +4,10 @@
 #include <onnx/onnx_pb.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "tools/onnx/model.h"
@@ -62,7 +62,7 @@ class Scope {
 
  private:
   const Scope* outer_;
-  std::unordered_map<std::string, Value> values_;
+  std::map<std::string, Value> values_;
 };
 
 // Bits of an element as engines hold it in memory; strings count the 32 bytes of a std::string. 0

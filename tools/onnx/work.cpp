@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <string_view>
-#include <unordered_map>
 
 #include "runtime/base/saturating.h"
 #include "tools/costs/function_flops.h"
@@ -146,8 +145,8 @@ uint64_t list_flops(const NodeProto& node, Inputs inputs, Outputs outputs) {
   return saturating_product(output_count(outputs), each);
 }
 
-const std::unordered_map<std::string_view, Counter>& special_counters() {
-  static const std::unordered_map<std::string_view, Counter> table = {
+const std::map<std::string_view, Counter>& special_counters() {
+  static const std::map<std::string_view, Counter> table = {
       {"Einsum", einsum_flops},
       {"Attention", attention_flops},
       {"DecoderMaskedMultiHeadAttention", attention_flops},

@@ -4,7 +4,6 @@
 #include <limits>
 #include <map>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 #include "runtime/placer/placer.h"
@@ -52,7 +51,7 @@ std::vector<WaitingShare> waiting_shares(const Problem& problem,
 
 // By pairs of devices, from and to: the index of the link that is given for them, else kNoIndex.
 std::vector<uint32_t> given_links(const Topology& topology) {
-  std::unordered_map<std::string_view, uint32_t> device_of;
+  std::map<std::string_view, uint32_t> device_of;
   const uint32_t n = topology.device_count();
   for (uint32_t d = 0; d < n; ++d) device_of.emplace(topology.device(d).name, d);
   std::vector<uint32_t> given(size_t{n} * n, kNoIndex);

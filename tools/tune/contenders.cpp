@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
-#include <unordered_map>
 
 #include "runtime/base/no_index.h"
 #include "tools/costs/statistics.h"
@@ -141,7 +141,7 @@ void close_slow(std::span<const std::unique_ptr<Runnable>> contenders) {
 
 Result<std::vector<StageObservation>> observations_of(const Topology& topology, const Graph& graph,
                                                       const Runnable& contender) {
-  std::unordered_map<std::string_view, uint32_t> node;
+  std::map<std::string_view, uint32_t> node;
   for (uint32_t v = 0; v < graph.node_count(); ++v) node.emplace(graph.node(v).name, v);
   const Manifest& manifest = contender.manifest;
   std::vector<StageObservation> observations;
