@@ -73,12 +73,13 @@ struct [[nodiscard]] PlaceOutcome : Result<PlaceResult> {
 // What callers may ask for, of MethodOptions: more would take days.
 inline constexpr uint32_t kMostPasses = 100'000, kMostSamples = 100'000;
 
-// `auto`: the best feasible of what its steps find (steps.cpp): the heuristics; a policy's greedy
-// passes from the best of them; with a budget, local search. So the answer is never worse than any
-// heuristic's. Candidates are compared by the cost model; ties go to the one tried first. A policy
-// that does not fit the topology is left out, and `note` says why. Fails with kInfeasible if it is
-// proved that nothing fits, with kNotFound if nothing that does was found; the message and
-// `shortfall_bytes` say by how much.
+// `auto`: the best feasible of what its steps find (steps.cpp): the heuristics, and what moves of
+// groups make of the best of them; a policy's greedy passes from there; with a budget, local
+// search. So the answer is never worse than any heuristic's, nor, without a budget and but for
+// staged execution, than without the policy. Candidates are compared by the cost model; ties go to
+// the one tried first. A policy that does not fit the topology is left out, and `note` says why.
+// Fails with kInfeasible if it is proved that nothing fits, with kNotFound if nothing that does was
+// found; the message and `shortfall_bytes` say by how much.
 //
 // Once options.stop says so, the best of what was evaluated by then is the answer, or
 // kStopped if nothing that fits was: single devices are evaluated first. Of a large graph the

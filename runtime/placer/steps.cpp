@@ -49,6 +49,9 @@ bool has_budget(const Placing& placing) {
 bool is_small(const Placing& placing) {
   return !placing.proved && always_polished(placing.bench.problem());
 }
+bool is_small_and_policy_gained(const Placing& placing) {
+  return is_small(placing) && placing.bench.best().method == kPolicyAlone;
+}
 // Where one device is by far the best, a few evaluations find nothing better.
 bool is_large_and_divided(const Placing& placing) {
   constexpr double kNear = 1.3;
@@ -130,14 +133,17 @@ std::vector<Step> auto_steps() {
         "where no heuristic's placement fits", may_fit, repair},
        {"orders", "stages of one node each, always the one that leaves least held",
         "under staged execution, where nothing fits", is_staged_and_may_fit, reorder},
-       {kPolicyAlone, "the policy's passes, from the best so far or one device", "with a policy",
-        has_policy, place_by_policy},
        {"borders", "borders between stages shifted, from the best three so far",
         "for throughput, up to some ten thousand operators", is_pipeline, shift_borders},
        {"all", "all placements, divided into stages by rule",
         "under staged execution, up to 4,096 placements", has_few_placements, try_all},
        {"polish", "moves of single groups, while one gains", "up to some hundred operators",
         is_small, polish_best},
+       {kPolicyAlone, "the policy's passes, from the best so far or one device", "with a policy",
+        has_policy, place_by_policy},
+       {"repolish", "moves of single groups, while one gains, from where the passes ended",
+        "where these gained, up to some hundred operators", is_small_and_policy_gained,
+        polish_best},
        {"stages", "stages moved, merged, divided and reordered, from the best so far",
         "under staged execution", is_staged, refine},
        {"brief", "a search of some dozen evaluations, from the best so far",

@@ -326,6 +326,39 @@ TEST_CASE("auto is never worse than the policy alone, whatever the rules") {
   CHECK(better > test::examples(50));
 }
 
+TEST_CASE("without a budget no policy makes an answer worse, but in stages") {
+  Random random(98);
+  const std::shared_ptr<const Policy> shipped =
+      read_policy(PLACETO_SOURCE_DIR "/models/default.plpo").value();
+  const auto random_weights = test::load_policy(test::small_pairwise_policy());
+  uint32_t gained = 0;
+  for (uint32_t rules = 0; rules < test::kStagedRules; ++rules) {
+    for (uint32_t i = 0; i < test::examples(20); ++i) {
+      const test::RandomShape shape{.most_nodes = 80, .restrictions = i % 3 == 0};
+      Rules caller;
+      if (i % 4 == 1) caller.objective = Objective::kThroughput;
+      test::Instance instance = test::random_instance(shape, rules, random, {}, caller);
+      if (i % 2 == 0) {  // on which moves gain more
+        TopologySpec topology = k80s(2 + i % 3);
+        test::set_rules(rules, topology);
+        instance = test::build_instance(layered(60 + i, 2, 100 * rules + i), std::move(topology));
+      }
+      if (!instance.problem) continue;
+      CAPTURE(rules);
+      CAPTURE(i);
+      const Result<PlaceResult> without = placed_with(*instance.problem, 0);
+      REQUIRE(without.ok());
+      for (const Policy* policy : {shipped.get(), random_weights.get()}) {
+        const Result<PlaceResult> with = placed_with(*instance.problem, 0, policy);
+        REQUIRE(with.ok());
+        CHECK(with->best.score <= without->best.score);
+        gained += with->best.score < without->best.score;
+      }
+    }
+  }
+  CHECK(gained > test::examples(4));
+}
+
 TEST_CASE("small graphs are solved, and more of the same devices never hurt them") {
   for (uint64_t seed = 1; seed <= 6; ++seed) {
     const GraphSpec graph = layered(10, seed % 2 == 0 ? 0.2 : 5, seed);

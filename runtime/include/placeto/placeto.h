@@ -561,7 +561,8 @@ typedef struct placeto_placement placeto_placement;
  * never worse than any heuristic and never exceeds a device's memory.
  *
  * `policy` may be NULL. One that does not fit the topology is left out, and
- * placeto_placement_note says why. `options` may be NULL: the defaults.
+ * placeto_placement_note says why. Without a budget, and but for staged execution, a policy never
+ * makes the placement worse. `options` may be NULL: the defaults.
  *
  * A cancellation or the deadline ends the call within milliseconds. It then returns the best of
  * what was evaluated by that time, which placeto_placement_stopped tells, or PLACETO_STOPPED if
