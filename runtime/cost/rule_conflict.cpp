@@ -9,7 +9,7 @@
 namespace placeto {
 namespace {
 
-// A node, what is said of it, perhaps a device, and what that is to another node.
+// A node, what is said of it, perhaps a device, and what that is, perhaps to another node.
 struct Conflict {
   uint32_t node = kNoIndex;
   const char* is = "";
@@ -44,7 +44,11 @@ Conflict find_conflict(const Problem& problem, const Rules& rules, Stop* stop) {
     uint32_t& first = pin_of[problem.group_of(node)];
     if (first == kNoIndex) first = i;
     const Rules::NodeDevice& pin = rules.pins[first];
-    if (pin.device != device) return {pin.node, kPinned, pin.device, ", and elsewhere ", node};
+    if (pin.device != device) {
+      const bool same = pin.node == node;
+      return {pin.node, kPinned, pin.device,
+              same ? ", and to another device, too" : ", and elsewhere ", same ? kNoIndex : node};
+    }
     if (first != i) continue;
     for (const uint32_t v : problem.members(problem.group_of(node))) {
       if (spend(stop, 1)) return {};
@@ -67,7 +71,7 @@ std::string describe(const Problem& problem, const Conflict& found) {
   const uint32_t d = found.device;
   return join({": ", node_place(graph, found.node), found.is,
                d == kNoIndex ? "" : in_quotes(problem.topology().device(d).name), found.why,
-               node_place(graph, found.other)});
+               found.other == kNoIndex ? "" : node_place(graph, found.other)});
 }
 
 }  // namespace

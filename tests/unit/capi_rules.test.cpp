@@ -84,7 +84,14 @@ TEST_CASE("rules that exclude each other are named") {
   CHECK_MESSAGE(
       mentions(error, ": nodes[1] 'left' is pinned to 'gpu:0', and elsewhere nodes[3] 'out'"),
       error.message);
+  const placeto_node_device twice[] = {{2, 1}, {2, 0}};
+  rules.pins = twice;
   rules.pin_count = 2;
+  CHECK(try_place(graph, topology, rules, error) == PLACETO_INFEASIBLE);
+  CHECK_MESSAGE(
+      mentions(error, ": nodes[2] 'right' is pinned to 'gpu:1', and to another device, too"),
+      error.message);
+  rules.pins = pins;
   CHECK(try_place(graph, topology, rules, error) == PLACETO_OK);
   const placeto_node_device forbids[] = {{2, 0}, {0, 0}};
   rules.forbids = forbids;

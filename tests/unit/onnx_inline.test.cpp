@@ -430,6 +430,10 @@ TEST_CASE("a shape that operators contradict is refused, one that the model only
   };
   CHECK(problem("r=1x8") == "");
   CHECK(problem("r=1x9").starts_with("shape setting 'r': 1x9 contradicts 1x8, which follows"));
+  CHECK(problem("r=1x8:float") == "");
+  CHECK(problem("r=1x8:int64") ==
+        "shape setting 'r': int64 contradicts float, which follows from the operator; expected no "
+        "type, or that one");
   CHECK(problem("r=8").starts_with("shape setting 'r': 8 contradicts 1x8, which follows"));
   for (const char* shape : {"h=4x5", "h=4x6", "y=3x7", "y=3x8"}) CHECK(problem(shape) == "");
   const auto got = [&](const std::string& shape) {

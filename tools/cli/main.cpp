@@ -28,8 +28,8 @@ Topologies are files or names: `placeto inspect 2xk80` shows a built-in one. A f
 standard input or output.
 
 Exit status: 0 done; 1 no feasible placement, or what verify or run --check compares differs; 2 bad
-usage; 3 bad input file; 4 internal error or an output that cannot be written. On failure nothing is
-written.)";
+usage; 3 bad input file, or a signature that does not fit; 4 internal error or an output that cannot
+be written. On failure nothing is written.)";
 
 static void add_completion(Program& program) {
   Command& command = program.add("completion", "Print a script that completes command lines");

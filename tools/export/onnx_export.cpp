@@ -202,7 +202,7 @@ Result<Placed> placed_model(const std::string& path, const PlacementSpec& placem
   const Status fits = check_entries(placement, placed.nodes.size(), path);
   if (fits.ok()) return placed;
   return Status(fits.code(),
-                fits.message() + ", and every " + kValueWords + " that the model was placed with");
+                fits.message() + "; it needs every " + kValueWords + " that it was placed with");
 }
 
 std::vector<std::string> external_files(const std::string& path) {

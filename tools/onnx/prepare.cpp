@@ -249,6 +249,13 @@ Status check_shapes(const Analysis& analysis, const std::vector<ShapeSetting>& s
     const Value* value = analysis.scope.find(setting.tensor);
     if (value == nullptr) continue;
     if (Status s = check_tensor(value->type, setting); !s.ok()) return s;
+    const int32_t elements = value->type.tensor_type().elem_type();
+    if (setting.element_type != 0 && elements != 0 && setting.element_type != elements) {
+      return shape_problem(setting,
+                           std::string(element_name(setting.element_type)) + " contradicts " +
+                               std::string(element_name(elements)) +
+                               ", which follows from the operator; expected no type, or that one");
+    }
     if (fits(value->type, setting)) continue;
     return shape_problem(setting, dims_text(setting) + " contradicts " +
                                       dims_text(value->type.tensor_type().shape()) +

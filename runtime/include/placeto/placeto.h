@@ -512,7 +512,7 @@ typedef struct placeto_options {
                                    "contiguous", "heft", "etf", "iterate", "anneal" */
   uint64_t seed;                /* of searches; default 1 */
   uint64_t budget_evaluations;  /* search until so many placements were evaluated; default 0: no
-                                   search. Prefer it to milliseconds: the answer is then the same on
+                                   search, and of "anneal" 10,000. Prefer it to milliseconds: the answer is then the same on
                                    every machine */
   double budget_milliseconds;   /* search so long; with both set, whichever ends first; default 0 */
   const placeto_cancel* cancel; /* NULL (default): cannot be cancelled */
@@ -574,7 +574,7 @@ typedef struct placeto_placement placeto_placement;
  * PLACETO_INFEASIBLE if it is proved that no placement fits, PLACETO_NOT_FOUND if none was found
  * that does (the message says what each device lacks in the closest one, and so does
  * options->shortfall_bytes); PLACETO_INFEASIBLE, too, if rules leave no device to a node (the
- * message names the nodes, and two rules that exclude each other, if two do);
+ * message names the nodes, and a pin or a colocation and what it excludes, if it is one of those);
  * PLACETO_INVALID_ARGUMENT if options make no sense; PLACETO_BAD_INPUT if the graph cannot run on
  * the topology at all, e.g. because no device has a kind that can run some node. */
 PLACETO_API placeto_status placeto_place(const placeto_graph* graph,
@@ -586,7 +586,7 @@ PLACETO_API placeto_status placeto_place(const placeto_graph* graph,
 
 /* The cost of a placement that the caller brings: `assignment` has one device number per node.
  * Of `options`, only objective, memory_headroom, pins, forbids, colocate and limits count; the
- * others must make sense, too. PLACETO_BAD_INPUT and PLACETO_INFEASIBLE as of placeto_place, where
+ * others must make sense, too, but for method and shortfall_bytes. PLACETO_BAD_INPUT and PLACETO_INFEASIBLE as of placeto_place, where
  * nothing can run some node. PLACETO_INVALID_ARGUMENT if `count` is not the number of nodes, a
  * device does not exist, or a node is where kinds, colocation or rules do not allow it. A placement
  * that exceeds the memory is scored all the same: placeto_placement_feasible tells. Under staged
@@ -649,7 +649,7 @@ PLACETO_API const char* placeto_placement_method(const placeto_placement* placem
 /* Whether a cancellation or the deadline ended the placing. */
 enum {
   PLACETO_COMPLETE = 0,     /* no: everything was tried */
-  PLACETO_ENDED_EARLY = 1,  /* yes, or the computing of the lower bound, which is 0 then */
+  PLACETO_ENDED_EARLY = 1,  /* yes, or the computing of the lower bound, which then is 0 */
   PLACETO_NOT_SIMULATED = 2 /* yes, with no time left to simulate the result: the makespan (or, if
                                that was the objective, the bottleneck) is known; the other is 0, as
                                is the lower bound; the functions that copy times, memory and what is

@@ -53,7 +53,8 @@ typedef struct placeto_onnx_options {
   size_t value_count;
   const char* const* shapes; /* shapes that nobody can infer, "features=1x256x7x7:float32" */
   size_t shape_count;
-  const char* const* profiles; /* run times: KIND=FILE of ONNX Runtime, "cpu=profile.json" */
+  const char* const* profiles; /* run times: KIND=FILE of ONNX Runtime, trtexec or benchmark_app,
+                                  "cpu=profile.json" */
   size_t profile_count;
   const char* const* tables; /* run times: files of lines node,kind,us */
   size_t table_count;
@@ -135,7 +136,8 @@ PLACETO_API placeto_status placeto_onnx_rules_add(placeto_onnx_rules* rules,
 
 /* ---- Results --------------------------------------------------------------------------------- */
 /* The placement as a JSON placement file, which every command takes; ends with a newline and is no
- * NUL-terminated string. Else as placeto_graph_encode. */
+ * NUL-terminated string. Else as placeto_graph_encode. What the placement was made with it does not
+ * know: commands that simulate it need the same --dim and --engine. */
 PLACETO_API placeto_status placeto_onnx_placement_json(const placeto_placement* placement,
                                                        void* buffer, size_t capacity, size_t* size,
                                                        placeto_error* error) PLACETO_NOEXCEPT;

@@ -57,10 +57,11 @@ typedef struct placeto_runner_options {
                               stages do not have is refused, one that a whole model does not have
                               counts for nothing */
   size_t dim_count;
-  const char* const* providers; /* what runs a device, "gpu:0=cuda", or all whose names begin so,
-                                   "gpu=cuda"; a whole name goes before a beginning, and of two of
-                                   the same sort the last holds. Else what tune.json says, and for
-                                   every other device, whatever its name, "cpu" */
+  const char* const* providers; /* what runs a device, "gpu:0=cuda", or all whose names begin
+                                   so up to a colon, "gpu=cuda"; a whole name goes before a
+                                   beginning, and of two of the same sort the last holds. Else what
+                                   tune.json says, and for every other device, whatever its name,
+                                   "cpu" */
   size_t provider_count;
 } placeto_runner_options;
 
