@@ -28,7 +28,7 @@ class GroupMoves {
   // The evaluator's base placement is another one.
   void base_changed();
   // Draws a move, with a ranker the best ranked of a few; no changes if it would change nothing.
-  // `used`: share of the budget that is used up, in [0, 1].
+  // `used`: share of a round that is used up, in [0, 1].
   void propose(double used, Random& random, std::vector<Change>& changes);
   // A few groups of one level, each to any device: to get away from where nothing gains.
   void disturb(Random& random, std::vector<Change>& changes);

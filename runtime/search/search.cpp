@@ -15,10 +15,10 @@
 namespace placeto {
 namespace {
 
-// Temperature as a share of the makespan at the first evaluation, and as a share of that at the
-// last; it falls linearly. Moves alone, mean ratio to the best known after 1,000 evaluations on 60
-// random graphs of 40 to 160 nodes: 0.03, 0.01, 0.005, 0.002: 1.078, 1.059, 1.052, 1.053. With
-// windows, which do not wander, 0 to 0.002 differ by 0.5% at most.
+// Temperature as a share of the makespan at the first evaluation of a round, and as a share of that
+// at the last; it falls linearly. Moves alone, mean ratio to the best known after 1,000 evaluations
+// on 60 random graphs of 40 to 160 nodes: 0.03, 0.01, 0.005, 0.002: 1.078, 1.059, 1.052, 1.053.
+// With windows, which do not wander, 0 to 0.002 differ by 0.5% at most.
 constexpr double kHotMoves = 0.005, kHotPipelines = 0.02, kHotWindows = 0.0007, kCold = 0.02;
 // With windows the heat is also measured in transfers: where they take long, the first move out of
 // a good placement adds about one, and only the next ones gain. So many of a mean transfer, but at
@@ -28,8 +28,13 @@ constexpr double kHotTransfers = 0.4, kHottest = 0.03;
 // Placing a node in a window takes about as long as simulating so many.
 constexpr double kPlacing = 4;
 
-// Share of all moves, below.
-constexpr double kPatience = 0.5;
+// Shares of all moves, and of the evaluations of a round; below.
+constexpr double kPatience = 0.5, kPatienceOfRound = 0.5;
+
+// A round is late that begins after so many evaluations for each group. What is then left to be
+// found are moves of few nodes in many different orders: it begins with fine groups, as others end,
+// and cools faster (tests/bench/results/search.md, "Late rounds").
+constexpr double kLate = 10;
 
 double mean_transfer_us(const Problem& problem, Stop* stop) {
   double sum_us = 0;
@@ -114,7 +119,6 @@ class Annealing {
         paths_(evaluator.problem(), evaluator.stop()),
         make_room_(evaluator),
         proposals_(evaluator),
-        patience_(patience(evaluator.problem())),
         finish_(options.finish),
         progress_(options.progress) {
     polishes_ = options.polish && hierarchy != nullptr;
@@ -219,16 +223,20 @@ class Annealing {
   static constexpr int kMostIdle = 1'000;
 
   // Proposals without a gain after which it goes back to the best placement with part of it
-  // disturbed: about as many as it has moves.
-  static double patience(const Problem& problem) {
-    return std::max(100.0, kPatience * problem.group_count() * (problem.device_count() - 1));
+  // disturbed: about as many as it has moves, but no fewer than a long round needs to get away.
+  static double patience(const Problem& problem, double round) {
+    const double moves = static_cast<double>(problem.group_count()) * (problem.device_count() - 1);
+    return std::max({100.0, kPatience * moves, kPatienceOfRound * round});
   }
 
   // Until so much is spent. It cools down from `begin` to `end`.
   void anneal(double begin, double end, double until, Clock& clock, Candidate& best) {
+    const Problem& problem = evaluator_.problem();
+    const bool late = begin >= kLate * problem.group_count();
+    const double patient = patience(problem, end - begin);
     while (!clock.over() && idle_ < kMostIdle && clock.spent() < until) {
       const double used = std::min(1.0, (clock.spent() - begin) / (end - begin));
-      if (proposals_.moves && clock.spent() - last_gain_ > patience_) {
+      if (proposals_.moves && clock.spent() - last_gain_ > patient) {
         disturb(clock, best);
         continue;
       }
@@ -236,7 +244,7 @@ class Annealing {
       if (window) {
         proposals_.windows->propose(random_, changes_);
       } else {
-        proposals_.moves->propose(used, random_, changes_);
+        proposals_.moves->propose(late ? 1 : used, random_, changes_);
       }
       if (changes_.empty()) {
         ++idle_;
@@ -245,7 +253,8 @@ class Annealing {
         continue;
       }
       idle_ = 0;
-      try_changes(used, window, clock);
+      const double left = 1 - used;
+      try_changes(late ? left * left * left : left, window, clock);
       if (evaluator_.score() < best.score) {
         last_gain_ = clock.spent();
         best.take(evaluator_.assignment(), evaluator_.score());
@@ -265,13 +274,12 @@ class Annealing {
     base_changed();
   }
 
-  // Evaluates changes_ and makes them if they are accepted.
-  void try_changes(double used, bool window, Clock& clock) {
+  // Evaluates changes_ and makes them if they are accepted, at this share of the heat.
+  void try_changes(double heat, bool window, Clock& clock) {
     constexpr double kLook = 0.05;  // evaluations that looking at a path takes
     make_room_.mend(random_, changes_);
     const Score before = evaluator_.score();
-    const double cutoff =
-        threshold_us(before.objective_us, hot_ * std::max(1 - used, kCold), random_);
+    const double cutoff = threshold_us(before.objective_us, hot_ * std::max(heat, kCold), random_);
     if (!window && before.feasible() &&
         paths_.least_us(evaluator_.assignment(), changes_) >= cutoff) {
       clock.idle(kLook);
@@ -310,7 +318,7 @@ class Annealing {
   PathBound paths_;
   MakeRoom make_room_;
   Proposals proposals_;
-  double patience_, last_gain_ = 0;
+  double last_gain_ = 0;
   const std::function<void(Candidate&)> finish_;
   PlacingProgress* const progress_;
   int idle_ = 0;
