@@ -1,5 +1,5 @@
 // manifest.json of a split model, read back: what the runner needs to run its stages. The format is
-// described where it is written, tools/export/manifest.h.
+// described where it is written, tools/export/README.md.
 #pragma once
 
 #include <cstdint>
