@@ -4,6 +4,7 @@
 
 #include "runtime/policy/file/policy_file.h"
 #include "tests/cli/runner.h"
+#include "tests/support/described_fields.h"
 #include "tests/support/small_policies.h"
 
 using namespace placeto::test;
@@ -30,6 +31,16 @@ TEST_CASE("a policy that was signed is verified with the public key") {
   CHECK_MESSAGE(run.status == 0, run.err);
   CHECK(run.out.find("signed as") != std::string::npos);
   CHECK(f.run_json({"verify", f.policy, "-k", "release.pub", "--json"})["valid"] == true);
+}
+
+TEST_CASE("every field of what signing prints is described") {
+  const Signed f;
+  const auto prints = [&f](const std::vector<std::string>& arguments, const std::string& heading) {
+    check_described(f.run_json(arguments), described_below({heading}));
+  };
+  prints({"keygen", "other", "--json"}, "keygen, sign");
+  prints({"sign", f.policy, "--key", "other.key", "--json"}, "keygen, sign");
+  prints({"verify", f.policy, "-k", "other.pub", "--json"}, "verify: a signature");
 }
 
 TEST_CASE("a secret key is for its owner's eyes and is never overwritten") {
