@@ -51,6 +51,19 @@ TEST_CASE_FIXTURE(ModelScene, "files of external weights are never opened, where
   }
 }
 
+TEST_CASE_FIXTURE(ModelScene, "compare gives options of models to those of its inputs that are") {
+  run_json({"import", model, "--dim", "batch=1", "-o", "graph.json", "--json"});
+  std::vector<std::string> line = {"compare", model,     "graph.json", "-t",   topology,
+                                   "--dim",   "batch=1", "--methods",  "heft", "--json"};
+  const json compared = run_json(line);
+  REQUIRE(compared.at("cases").size() == 2);
+  CHECK(compared.at("cases")[0].at("methods") != json::array());
+  CHECK(compared.at("cases")[0].at("lower_bound_us") ==
+        compared.at("cases")[1].at("lower_bound_us"));
+  line.erase(line.begin() + 1);  // then there is none
+  CHECK(run(line).status == 2);
+}
+
 TEST_CASE_FIXTURE(ModelScene, "import writes a graph that the other commands take") {
   const json said = run_json({"import", model, "--dim", "batch=1", "-o", "graph.json", "--json"});
   CHECK(said.at("nodes") == 5);

@@ -149,13 +149,15 @@ TEST_CASE("an empty configuration is the default one, a given key changes only i
   CHECK(*config == expected);
 }
 
-TEST_CASE("reinforce has nothing but the published gradient, unless the file asks for more") {
-  Result<Config> config =
-      parse_config("algorithm = \"reinforce\"\narchitecture = \"placeto\"\n", "c.toml");
-  REQUIRE(config.ok());
-  CHECK(config->episodes.all_action == 0);
-  CHECK(config->episodes.final_all_action == 0);
-  config = parse_config(
+TEST_CASE("nothing but the published gradient is learned from, unless the file asks for more") {
+  for (const char* algorithm : {"reinforce", "siblings"}) {
+    const Result<Config> config = parse_config(
+        std::string("architecture = \"placeto\"\nalgorithm = \"") + algorithm + "\"\n", "c.toml");
+    REQUIRE(config.ok());
+    CHECK(config->episodes.all_action == 0);
+    CHECK(config->episodes.final_all_action == 0);
+  }
+  const Result<Config> config = parse_config(
       "algorithm = \"reinforce\"\narchitecture = \"placeto\"\n[episodes]\nall_action = 2\n", "");
   REQUIRE(config.ok());
   CHECK(config->episodes.all_action == 2);

@@ -83,6 +83,7 @@ double placed_us(const Problem& problem, uint64_t evaluations, const Policy* pol
 Graded made_up(const std::string& set, double a, double b) {
   Graded g;
   g.set = g.family = set;
+  g.topology = "k80s";
   g.ccr = 1;
   g.outcomes = {
       {kAutoAlone, a, 1, 0}, {kPasses, b, 2, 10}, {{Approach::kSearch, "", 10}, a, 1, 10}};
@@ -374,7 +375,7 @@ TEST_CASE("how many evaluations a way took is left open where nobody counted the
   };
   CHECK_MESSAGE(row("search, as long as training").ends_with(" -  50.00"), table);
   CHECK_MESSAGE(row("policy").ends_with(" 10   2.00"), table);
-  CHECK_MESSAGE(csv.find("policy,100,100,,2\n") != std::string::npos, csv);
+  CHECK_MESSAGE(csv.find("policy,100,100,,2,k80s\n") != std::string::npos, csv);
   CHECK(effort_svg(graded).find("nan") == std::string::npos);
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <deque>
@@ -262,8 +263,12 @@ void run_compare(CompareOptions options) {
   // Graph and Topology are read once; a Problem refers to them, so they stay where they are.
   std::deque<Input> graphs, topologies;
   const Engine engine(options.engine);
+  // Of several, what is said of models is for those that are.
+  const bool any_model = std::ranges::any_of(options.graphs, is_onnx_input);
   for (const std::string& path : options.graphs) {
-    graphs.push_back({path, load_graph(path, options.model), std::nullopt});
+    const bool takes = !any_model || is_onnx_input(path);
+    graphs.push_back(
+        {path, load_graph(path, takes ? options.model : ModelOptions()), std::nullopt});
   }
   for (const std::string& path : options.topologies) {
     topologies.push_back({path, std::nullopt, engine.load(path)});

@@ -81,7 +81,7 @@ struct EpisodesConfig {
   uint32_t batches = 5;
   double clip = 0.2;
   double entropy = 0.02, final_entropy = 0;
-  double all_action = 10, final_all_action = 2;
+  double all_action = 0, final_all_action = 0;
   double discount = 1;
   double reward_scale = 10;
   double memory_penalty = 2;

@@ -14,10 +14,8 @@ namespace {
 
 constexpr double kMillion = 1'000'000;
 
-// Nothing but the published gradient, unless the file asks for more.
 void set_published(Config& config) {
   EpisodesConfig& episodes = config.episodes;
-  episodes.all_action = episodes.final_all_action = 0;
   episodes.learning_rate = 1e-3, episodes.final_learning_rate = 1e-4;
   episodes.baseline = 10;
 }
@@ -324,7 +322,7 @@ const std::vector<ConfigKey> kKeys = {
     {"episodes", "final_entropy", AT(episodes.final_entropy), &kEpisodes, "... to this", 0, 1'000},
     {"episodes", "all_action", AT(episodes.all_action), &kEpisodes,
      "weight of the exact gain of every alternative device (an iteration's are scaled to unit mean "
-     "square); likewise; published: 0",
+     "square); likewise; published: 0, and with much of it choices are soon certain",
      0, 1'000},
     {"episodes", "final_all_action", AT(episodes.final_all_action), &kEpisodes, "... to this", 0,
      1'000},

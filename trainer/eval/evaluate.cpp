@@ -279,6 +279,7 @@ std::optional<Graded> grade(const Instance& instance, const Policy& policy,
   if (!Grader(instance, policy, options).run(graded)) return std::nullopt;
   const Instance& operators = operators_of(instance);
   graded.family = instance.family;
+  graded.topology = operators.problem->topology().name();
   graded.nodes = operators.problem->node_count();
   graded.devices = operators.problem->device_count();
   graded.ccr = instance.ccr;

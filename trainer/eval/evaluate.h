@@ -36,7 +36,7 @@ struct EvaluateOptions {
 // Where operators are merged, `placeto` policies and the RNN placer place groups, as published; all
 // others place operators. All makespans are of the operators.
 struct Graded {
-  std::string set, family;
+  std::string set, family, topology;
   uint32_t nodes = 0, devices = 0;
   double ccr = 0;  // 0: a named network
   std::vector<Outcome> outcomes;

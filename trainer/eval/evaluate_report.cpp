@@ -149,9 +149,13 @@ std::string report_json(std::span<const Graded> graded, std::span<const std::str
     }
   }
   for (const Graded& g : graded) {
-    nlohmann::ordered_json problem = {{"set", g.set},     {"family", g.family},
-                                      {"nodes", g.nodes}, {"devices", g.devices},
-                                      {"ccr", g.ccr},     {"best_known_us", g.best_known_us}};
+    nlohmann::ordered_json problem = {{"set", g.set},
+                                      {"family", g.family},
+                                      {"topology", g.topology},
+                                      {"nodes", g.nodes},
+                                      {"devices", g.devices},
+                                      {"ccr", g.ccr},
+                                      {"best_known_us", g.best_known_us}};
     for (const Outcome& o : g.outcomes) {
       problem["makespan_us"][o.way.label()] = std::isfinite(o.makespan_us)
                                                   ? nlohmann::ordered_json(o.makespan_us)
@@ -164,14 +168,16 @@ std::string report_json(std::span<const Graded> graded, std::span<const std::str
 
 std::string report_csv(std::span<const Graded> graded) {
   std::string text =
-      "problem,set,family,nodes,devices,ccr,method,makespan_us,best_known_us,evaluations,ms\n";
+      "problem,set,family,nodes,devices,ccr,method,makespan_us,best_known_us,evaluations,ms,"
+      "topology\n";
   for (size_t i = 0; i < graded.size(); ++i) {
     const Graded& g = graded[i];
     for (const Outcome& o : g.outcomes) {
-      text += fmt::format("{},{},{},{},{},{:.4g},{},{:.9g},{:.9g},{},{:.4g}\n", i, g.set,
+      text += fmt::format("{},{},{},{},{},{:.4g},{},{:.9g},{:.9g},{},{:.4g},{}\n", i, g.set,
                           csv_field(g.family), g.nodes, g.devices, g.ccr, csv_field(o.way.label()),
                           o.makespan_us, g.best_known_us,
-                          o.evaluations ? std::to_string(*o.evaluations) : "", o.milliseconds);
+                          o.evaluations ? std::to_string(*o.evaluations) : "", o.milliseconds,
+                          csv_field(g.topology));
     }
   }
   return text;
@@ -275,7 +281,7 @@ std::string effort_svg(std::span<const Graded> graded) {
     line.points.push_back({evaluations, ratio});
     figure.x.least = std::min(figure.x.least, evaluations);
     figure.x.most = std::max(figure.x.most, evaluations);
-    figure.y.most = std::clamp(ratio + 0.02, figure.y.most, 1.6);
+    figure.y.most = std::max(figure.y.most, ratio + 0.02);
   }
   const double heuristics = mean({Approach::kAuto});
   figure.y.most = std::max(figure.y.most, heuristics + 0.02);

@@ -26,7 +26,6 @@ Config config_for(const Instance& instance, const OneGraphOptions& options) {
   episodes.final_entropy = 0.001;
   episodes.learning_rate = 3e-3;
   episodes.final_learning_rate = 2e-4;
-  episodes.all_action = episodes.final_all_action = 0;
   const uint64_t steps =
       uint64_t{episodes.graphs} * episodes.rollouts * instance.problem->group_count();
   config.iterations = static_cast<uint32_t>((options.placements + steps - 1) / steps);
