@@ -9,13 +9,13 @@
 namespace placeto {
 namespace {
 
-// A node, what is said of it, perhaps a device, and what that is, perhaps to another node.
+// "nodes[1] 'a' is pinned to 'gpu:0', which cannot run nodes[2] 'b'".
 struct Conflict {
   uint32_t node = kNoIndex;
   const char* is = "";
-  uint32_t device = kNoIndex;
+  uint32_t device = kNoIndex;  // kNoIndex: none is named
   const char* why = "";
-  uint32_t other = kNoIndex;
+  uint32_t other = kNoIndex;  // kNoIndex: it is the node itself
 };
 
 constexpr const char* kPinned = " is pinned to ";
@@ -44,11 +44,10 @@ Conflict find_conflict(const Problem& problem, const Rules& rules, Stop* stop) {
     uint32_t& first = pin_of[problem.group_of(node)];
     if (first == kNoIndex) first = i;
     const Rules::NodeDevice& pin = rules.pins[first];
-    if (pin.device != device) {
-      const bool same = pin.node == node;
-      return {pin.node, kPinned, pin.device,
-              same ? ", and to another device, too" : ", and elsewhere ", same ? kNoIndex : node};
+    if (pin.device != device && pin.node == node) {
+      return {node, kPinned, pin.device, ", and to another device, too"};
     }
+    if (pin.device != device) return {pin.node, kPinned, pin.device, ", and elsewhere ", node};
     if (first != i) continue;
     for (const uint32_t v : problem.members(problem.group_of(node))) {
       if (spend(stop, 1)) return {};

@@ -75,11 +75,11 @@ inline constexpr uint32_t kMostPasses = 100'000, kMostSamples = 100'000;
 
 // `auto`: the best feasible of what its steps find (steps.cpp): the heuristics, and what moves of
 // groups make of the best of them; a policy's greedy passes from there; with a budget, local
-// search. So the answer is never worse than any heuristic's, nor, without a budget and but for
-// staged execution, than without the policy. Candidates are compared by the cost model; ties go to
-// the one tried first. A policy that does not fit the topology is left out, and `note` says why.
-// Fails with kInfeasible if it is proved that nothing fits, with kNotFound if nothing that does was
-// found; the message and `shortfall_bytes` say by how much.
+// search. So the answer is never worse than any heuristic's, nor, without a budget, a tolerance and
+// a stop and but for staged execution, than without the policy. Candidates are compared by the cost
+// model; ties go to the one tried first. A policy that does not fit the topology is left out, and
+// `note` says why. Fails with kInfeasible if it is proved that nothing fits, with kNotFound if
+// nothing that does was found; the message and `shortfall_bytes` say by how much.
 //
 // Once options.stop says so, the best of what was evaluated by then is the answer, or
 // kStopped if nothing that fits was: single devices are evaluated first. Of a large graph the
@@ -87,8 +87,8 @@ inline constexpr uint32_t kMostPasses = 100'000, kMostSamples = 100'000;
 PlaceOutcome place_auto(const Problem& problem, const MethodOptions& options,
                         const PlacerOptions& placer = {});
 
-// The policy's passes alone, from where `auto` has them begin: `best` is what they end in. Fails
-// with kInvalidArgument if there is no policy, or if it does not fit the topology.
+// The policy's passes, from the best that `auto` finds before them: `best` is what they end in.
+// Fails with kInvalidArgument if there is no policy, or if it does not fit the topology.
 PlaceOutcome place_policy(const Problem& problem, const MethodOptions& options,
                           const PlacerOptions& placer);
 

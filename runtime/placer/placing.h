@@ -28,12 +28,14 @@ struct Placing {
   const PlacerOptions options;
   std::unique_ptr<PolicyGuide> guide;  // from the step on in which the policy places
   std::string note;                    // why it does not
-  Candidate unpolished;                // the best before polishing: room for a search to move in
-  Polished polished;                   // what polishing made of it
-  bool proved = false;                 // that nothing is better than the best, or that nothing fits
-  bool searched = false;               // as the budget says
-  bool packed = false;                 // packing was tried
-  uint64_t missing_bytes = 0;          // that every placement lacks; 0: not known
+  // The best before it was polished, or where the policy's passes ended if they gained: room for a
+  // search to move in.
+  Candidate unpolished;
+  Polished polished;           // what polishing made of it
+  bool proved = false;         // that nothing is better than the best, or that nothing fits
+  bool searched = false;       // as the budget says
+  bool packed = false;         // packing was tried
+  uint64_t missing_bytes = 0;  // that every placement lacks; 0: not known
 
   // What follows is for placing on fewer devices (step_search.cpp), which is a placing within one.
   // Told whatever has been finished: the best before a search, and what ends each of its stretches.

@@ -1,5 +1,5 @@
-// The end of every placement: moves of single groups, while one of them makes it better. What is
-// left is one-move-optimal: no group of the problem does better on another device, nor does a
+// Moves of single groups, while one of them makes a placement better, as every placement ends. What
+// is left is one-move-optimal: no group of the problem does better on another device, nor does a
 // larger group of the hierarchy's coarse levels.
 #pragma once
 

@@ -28,7 +28,7 @@ constexpr double kHotTransfers = 0.4, kHottest = 0.03;
 // Placing a node in a window takes about as long as simulating so many.
 constexpr double kPlacing = 4;
 
-// Shares of all moves, and of the evaluations of a round; below.
+// Patience, below, as a share of all moves, and of the evaluations of a round.
 constexpr double kPatience = 0.5, kPatienceOfRound = 0.5;
 
 // A round is late that begins after so many evaluations for each group. What is then left to be
@@ -232,11 +232,11 @@ class Annealing {
   // Until so much is spent. It cools down from `begin` to `end`.
   void anneal(double begin, double end, double until, Clock& clock, Candidate& best) {
     const Problem& problem = evaluator_.problem();
-    const bool late = begin >= kLate * problem.group_count();
-    const double patient = patience(problem, end - begin);
+    const bool is_late_round = begin >= kLate * problem.group_count();
+    const double most_without_gain = patience(problem, end - begin);
     while (!clock.over() && idle_ < kMostIdle && clock.spent() < until) {
       const double used = std::min(1.0, (clock.spent() - begin) / (end - begin));
-      if (proposals_.moves && clock.spent() - last_gain_ > patient) {
+      if (proposals_.moves && clock.spent() - last_gain_ > most_without_gain) {
         disturb(clock, best);
         continue;
       }
@@ -244,7 +244,7 @@ class Annealing {
       if (window) {
         proposals_.windows->propose(random_, changes_);
       } else {
-        proposals_.moves->propose(late ? 1 : used, random_, changes_);
+        proposals_.moves->propose(is_late_round ? 1 : used, random_, changes_);
       }
       if (changes_.empty()) {
         ++idle_;
@@ -254,7 +254,7 @@ class Annealing {
       }
       idle_ = 0;
       const double left = 1 - used;
-      try_changes(late ? left * left * left : left, window, clock);
+      try_changes(is_late_round ? left * left * left : left, window, clock);
       if (evaluator_.score() < best.score) {
         last_gain_ = clock.spent();
         best.take(evaluator_.assignment(), evaluator_.score());

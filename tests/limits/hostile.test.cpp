@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 
+#include <bit>
 #include <cmath>
 #include <set>
 
@@ -170,8 +171,10 @@ TEST_CASE("names that hash alike take no longer than others") {
   const std::vector<std::string> colliding = test::colliding_names(kNames);
   CHECK(std::set<std::string>(colliding.begin(), colliding.end()).size() == kNames);
 #ifdef __GLIBCXX__
+  constexpr bool kAsMade = sizeof(size_t) == 8 && std::endian::native == std::endian::little;
+  const std::hash<std::string> hash;
   for (const std::string& name : colliding) {
-    REQUIRE(std::hash<std::string>()(name) == std::hash<std::string>()(colliding[0]));
+    REQUIRE((!kAsMade || hash(name) == hash(colliding[0])));
   }
 #endif
   std::vector<std::string> others = colliding;

@@ -64,6 +64,7 @@ inline void add_row(const std::string& row, DescribedFields& described) {
   std::vector<std::string> places{""};
   std::string names = first;
   if (const size_t colon = first.find(": `"); first.starts_with(" in ")) {
+    REQUIRE_MESSAGE(colon != std::string::npos, row << " has no colon before the names");
     places = in_backticks(first.substr(0, colon));
     if (places.empty()) places = {kAnywhere};
     names = first.substr(colon);

@@ -66,6 +66,7 @@ struct Case {
 
 struct Input {
   std::string path;
+  bool takes_options;  // of models
   std::optional<Graph> graph;
   std::optional<Topology> topology;
 };
@@ -263,20 +264,20 @@ void run_compare(CompareOptions options) {
   // Graph and Topology are read once; a Problem refers to them, so they stay where they are.
   std::deque<Input> graphs, topologies;
   const Engine engine(options.engine);
-  // Of several, what is said of models is for those that are.
+  // Options of models go to the inputs that are models.
   const bool any_model = std::ranges::any_of(options.graphs, is_onnx_input);
   for (const std::string& path : options.graphs) {
     const bool takes = !any_model || is_onnx_input(path);
     graphs.push_back(
-        {path, load_graph(path, takes ? options.model : ModelOptions()), std::nullopt});
+        {path, takes, load_graph(path, takes ? options.model : ModelOptions()), std::nullopt});
   }
   for (const std::string& path : options.topologies) {
-    topologies.push_back({path, std::nullopt, engine.load(path)});
+    topologies.push_back({path, false, std::nullopt, engine.load(path)});
   }
   std::vector<const Topology*> all;
   for (const Input& topology : topologies) all.push_back(&*topology.topology);
   for (const Input& graph : graphs) {
-    check_cost_kinds(options.model.costs, *graph.graph, all);
+    if (graph.takes_options) check_cost_kinds(options.model.costs, *graph.graph, all);
     for (const Input& topology : topologies) {
       note_times(graph.path, *graph.graph, topology.path, *topology.topology);
     }

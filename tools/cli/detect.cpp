@@ -29,8 +29,8 @@ constexpr const char* kMeasureExamples = R"(Examples:
 
 Rates come from products of matrices and additions of large tensors, run by the engine on the
 device, by what one more of them takes; prices of stages and cuts from a small model, whole and
-divided, on the runner of `placeto run`. Each number that it measures is marked so. Without the engine only
-memory bandwidth is measured.)";
+divided, on the runner of `placeto run`. Each number that it measures is marked so. Without the
+engine only memory bandwidth is measured.)";
 
 struct DetectOptions {
   Common common;

@@ -259,7 +259,9 @@ void add_generate(Program& program) {
       .not_with({"WORKLOAD", "--output"});
   command.option("-o,--output", "FILE", options->out, "Graph file to write").writes();
   command.flag("--training", options->training, "A training step, not inference");
-  command.option("--optimizer", "adam|momentum|sgd", options->optimizer, "Of the training step (default adam)")
+  command
+      .option("--optimizer", "adam|momentum|sgd", options->optimizer,
+              "Of the training step (default adam)")
       .one_of({"adam", "momentum", "sgd"})
       .only_with("--training");
   command.option("--size", "NAME", options->size, "Named variant").proposes_words(all_sizes());

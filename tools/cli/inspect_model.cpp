@@ -113,7 +113,8 @@ std::string summarize(const ModelGraph& model) {
   add_tensors("inputs", report.inputs);
   add_tensors("outputs", report.outputs);
   if (!report.symbols.empty()) {
-    add("free dimensions", fmt::format("{}", fmt::join(report.symbols, ", ")));
+    add("free dimensions",
+        fmt::format("{} (1 each, unless --dim says otherwise)", fmt::join(report.symbols, ", ")));
   }
   add("parameters",
       fmt::format("{} in {}{}", format_count(report.parameters),

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <map>
 
+#include <map>
 #include <optional>
 #include <string_view>
 #include <unordered_map>

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "runtime/base/message.h"
 #include "runtime/base/no_index.h"

@@ -212,6 +212,7 @@ onnx::GraphProto call(onnx::ModelProto& request) {
   const onnx::OpSchema* schema = onnx::OpSchemaRegistry::Schema(
       node.op_type(), static_cast<int>(opset.version()), opset.domain());
   schema->Verify(node);
+  // As libonnx takes them: of the names of one node, which are few.
   std::unordered_map<std::string, onnx::TypeProto*> types;
   std::unordered_map<std::string, const onnx::TensorProto*> data;
   for (auto& input : *graph.mutable_input()) types[input.name()] = input.mutable_type();

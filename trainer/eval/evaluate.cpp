@@ -216,8 +216,8 @@ class Grader {
   }
 
   // The search that `place` makes for latency, by itself: `place` also regroups before it, polishes
-  // what it has met at marks, and begins with the best as it was before it was polished
-  // (runtime/placer/step_search.cpp).
+  // what it has met at marks, and begins with the best as it was before it was last
+  // polished (runtime/placer/step_search.cpp).
   void search(const Way& way, bool after_policy, uint64_t evaluations, uint64_t seed) {
     if (problem_.is_staged()) {
       // It fails by nothing that `auto` and the policy have not failed by before.

@@ -507,13 +507,14 @@ typedef void (*placeto_step_function)(void* context, const placeto_step* step);
 
 typedef struct placeto_options {
   size_t struct_size;
-  const char* method;           /* NULL or "auto" (default): the best of everything; "policy": the
-                                   policy's passes alone; or one method alone: "single", "random",
-                                   "contiguous", "heft", "etf", "iterate", "anneal" */
+  const char* method;           /* NULL or "auto" (default): the best of everything; "policy": what
+                                   the policy's passes make of the best that "auto" finds before
+                                   them; or one method alone: "single", "random", "contiguous",
+                                   "heft", "etf", "iterate", "anneal" */
   uint64_t seed;                /* of searches; default 1 */
   uint64_t budget_evaluations;  /* search until so many placements were evaluated; default 0: no
-                                   search, and of "anneal" 10,000. Prefer it to milliseconds: the answer is then the same on
-                                   every machine */
+                                   search, and of "anneal" 10,000. Prefer it to milliseconds: the
+                                   answer is then the same on every machine */
   double budget_milliseconds;   /* search so long; with both set, whichever ends first; default 0 */
   const placeto_cancel* cancel; /* NULL (default): cannot be cancelled */
   uint32_t passes;              /* of heuristics that repeat passes: 1 to 100,000; default 4 */
@@ -561,8 +562,9 @@ typedef struct placeto_placement placeto_placement;
  * never worse than any heuristic and never exceeds a device's memory.
  *
  * `policy` may be NULL. One that does not fit the topology is left out, and
- * placeto_placement_note says why. Without a budget, and but for staged execution, a policy never
- * makes the placement worse. `options` may be NULL: the defaults.
+ * placeto_placement_note says why. But for staged execution, a policy never makes the placement
+ * worse where there is no budget, no tolerance and no deadline. `options` may be NULL: the
+ * defaults.
  *
  * A cancellation or the deadline ends the call within milliseconds. It then returns the best of
  * what was evaluated by that time, which placeto_placement_stopped tells, or PLACETO_STOPPED if
@@ -574,7 +576,7 @@ typedef struct placeto_placement placeto_placement;
  * PLACETO_INFEASIBLE if it is proved that no placement fits, PLACETO_NOT_FOUND if none was found
  * that does (the message says what each device lacks in the closest one, and so does
  * options->shortfall_bytes); PLACETO_INFEASIBLE, too, if rules leave no device to a node (the
- * message names the nodes, and a pin or a colocation and what it excludes, if it is one of those);
+ * message names the nodes, and where a pin or a colocation alone excludes something, both);
  * PLACETO_INVALID_ARGUMENT if options make no sense; PLACETO_BAD_INPUT if the graph cannot run on
  * the topology at all, e.g. because no device has a kind that can run some node. */
 PLACETO_API placeto_status placeto_place(const placeto_graph* graph,
@@ -586,13 +588,13 @@ PLACETO_API placeto_status placeto_place(const placeto_graph* graph,
 
 /* The cost of a placement that the caller brings: `assignment` has one device number per node.
  * Of `options`, only objective, memory_headroom, pins, forbids, colocate and limits count; the
- * others must make sense, too, but for method and shortfall_bytes. PLACETO_BAD_INPUT and PLACETO_INFEASIBLE as of placeto_place, where
- * nothing can run some node. PLACETO_INVALID_ARGUMENT if `count` is not the number of nodes, a
- * device does not exist, or a node is where kinds, colocation or rules do not allow it. A placement
- * that exceeds the memory is scored all the same: placeto_placement_feasible tells. Under staged
- * execution it is divided into stages by rule, so that a placement whose stages were searched for
- * may get a longer makespan here than placeto_place had for it: placeto_placement_decode keeps
- * those. */
+ * others must make sense, too, but for method and shortfall_bytes. PLACETO_BAD_INPUT and
+ * PLACETO_INFEASIBLE as of placeto_place, where nothing can run some node. PLACETO_INVALID_ARGUMENT
+ * if `count` is not the number of nodes, a device does not exist, or a node is where kinds,
+ * colocation or rules do not allow it. A placement that exceeds the memory is scored all the same:
+ * placeto_placement_feasible tells. Under staged execution it is divided into stages by rule, so
+ * that a placement whose stages were searched for may get a longer makespan here than placeto_place
+ * had for it: placeto_placement_decode keeps those. */
 PLACETO_API placeto_status placeto_score(const placeto_graph* graph,
                                          const placeto_topology* topology,
                                          const uint32_t* assignment, size_t count,
