@@ -508,8 +508,8 @@ typedef void (*placeto_step_function)(void* context, const placeto_step* step);
 typedef struct placeto_options {
   size_t struct_size;
   const char* method;           /* NULL or "auto" (default): the best of everything; "policy": what
-                                   the policy's passes make of the best that "auto" finds before
-                                   them; or one method alone: "single", "random", "contiguous",
+                                   the policy's passes make of the best that is found before them;
+                                   or one method alone: "single", "random", "contiguous",
                                    "heft", "etf", "iterate", "anneal" */
   uint64_t seed;                /* of searches; default 1 */
   uint64_t budget_evaluations;  /* search until so many placements were evaluated; default 0: no
