@@ -5,7 +5,6 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <regex>
 #include <set>
 #include <string>
 #include <utility>
@@ -30,10 +29,12 @@ struct DescribedFields {
 };
 
 inline std::vector<std::string> in_backticks(const std::string& text) {
-  static const std::regex quoted("`([^`]+)`");
   std::vector<std::string> names;
-  for (std::sregex_iterator it(text.begin(), text.end(), quoted), end; it != end; ++it) {
-    names.push_back((*it)[1]);
+  for (size_t begin = 0; (begin = text.find('`', begin)) != std::string::npos;) {
+    const size_t end = text.find('`', begin + 1);
+    if (end == std::string::npos) break;
+    if (end > begin + 1) names.push_back(text.substr(begin + 1, end - begin - 1));
+    begin = end + 1;
   }
   return names;
 }
