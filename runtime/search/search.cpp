@@ -32,8 +32,8 @@ constexpr double kPlacing = 4;
 constexpr double kPatience = 0.5, kPatienceOfRound = 0.5;
 
 // A round is late that begins after so many evaluations for each group. What is then left to be
-// found are moves of few nodes in many different orders: it begins with fine groups, as others end,
-// and cools faster (tests/bench/results/search.md, "Late rounds").
+// found are moves of few nodes: it begins with fine groups, as other rounds end, and cools faster
+// (tests/bench/results/search.md, "Late rounds").
 constexpr double kLate = 10;
 
 double mean_transfer_us(const Problem& problem, Stop* stop) {
