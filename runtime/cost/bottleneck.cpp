@@ -105,6 +105,7 @@ void Bottleneck::find_returns(Stop* stop) {
   std::vector<uint32_t> nodes;
   for (uint32_t v = 0; v < graph.node_count(); ++v) {
     if (!set_of(v).empty()) nodes.push_back(v);
+    if (spend(stop, 1)) return;
   }
   stoppable_sort(
       nodes.begin(), nodes.end(), [&](uint32_t a, uint32_t b) { return set_of(a) < set_of(b); },
