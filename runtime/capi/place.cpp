@@ -51,7 +51,6 @@ Status check_numbers(std::initializer_list<NumberOption> options) {
 Status check_options(const placeto_options& options) {
   if (Status s = check_choice("objective", options.objective, 2); !s.ok()) return s;
   if (Status s = check_choice("kernels", options.kernels, 3); !s.ok()) return s;
-  if (Status s = check_choice("grouping", options.grouping, 2); !s.ok()) return s;
   if (options.samples > kMostSamples) {
     return invalid({"samples is ", options.samples, ", expected at most ", kMostSamples});
   }
@@ -133,7 +132,6 @@ MethodOptions read_method_options(const placeto_options& from, Stop& stop) {
   to.passes = from.passes;
   to.samples = from.samples;
   to.tolerance = from.tolerance;
-  to.grouping = from.grouping == PLACETO_GROUPING_NONE ? Grouping::kNone : Grouping::kAutomatic;
   to.budget.evaluations = from.budget_evaluations;
   to.budget.milliseconds = from.budget_milliseconds;
   to.stop = &stop;

@@ -1,5 +1,5 @@
-// The levels of a hierarchy, and below them the problem's own groups, which its finest level may
-// have merged.
+// The levels of a hierarchy, and below them the problem's own groups, of which its finest level
+// may have joined some.
 #pragma once
 
 #include "runtime/base/no_index.h"

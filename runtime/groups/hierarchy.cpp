@@ -6,6 +6,7 @@
 
 #include "runtime/base/no_index.h"
 #include "runtime/base/stoppable_sort.h"
+#include "runtime/groups/free_nodes.h"
 
 namespace placeto {
 namespace {
@@ -123,10 +124,35 @@ class Matching {
   std::vector<uint32_t> mate_;
 };
 
+// Groups of free nodes alone join the group that decides about them, if some device remains to all.
+// Returns how many groups are left, numbered by their lowest member. Incomplete if stopped.
+uint32_t join_free_nodes(const Problem& problem, DeviceRows rows, std::vector<uint32_t>& merged,
+                         Stop* stop) {
+  const FreeNodes free(problem, stop);
+  std::vector<uint32_t> host(problem.group_count());
+  std::iota(host.begin(), host.end(), 0u);
+  for (uint32_t g = 0; g < host.size(); ++g) {
+    if (spend(stop, 1)) return 0;
+    const uint32_t decider = free.decider(g);
+    if (decider == g || !share_device(rows, g, decider)) continue;
+    host[g] = decider;
+    for (size_t d = 0; !rows.empty() && d < rows[g].size(); ++d) {
+      rows[decider][d] = rows[decider][d] && rows[g][d];
+    }
+  }
+  uint32_t count = 0;
+  merged.assign(host.size(), kNoIndex);
+  for (uint32_t g = 0; g < host.size(); ++g) {
+    if (spend(stop, 1)) return 0;
+    if (merged[host[g]] == kNoIndex) merged[host[g]] = count++;
+    merged[g] = merged[host[g]];
+  }
+  return count;
+}
+
 }  // namespace
 
-Hierarchy::Hierarchy(const Problem& problem, Stop* stop, Grouping grouping,
-                     std::vector<uint32_t> parts)
+Hierarchy::Hierarchy(const Problem& problem, Stop* stop, std::vector<uint32_t> parts)
     : problem_(&problem), stop_(stop) {
   DeviceRows rows = device_rows(problem, stop);
   GroupGraph graph = group_graph(problem, stop);
@@ -146,13 +172,10 @@ Hierarchy::Hierarchy(const Problem& problem, Stop* stop, Grouping grouping,
     give_back(graph.weight, stop);
     graph = std::move(coarse);
   };
-  if (grouping == Grouping::kAutomatic) {
-    uint32_t count = 0;
-    coarse_of = merge_chains_and_tiny(problem, graph, rows, count, stop);
-    if (stopped(stop)) return;
-    if (count < graph.size()) merge(count);
-    if (stopped(stop)) return;
-  }
+  const uint32_t count = join_free_nodes(problem, rows, coarse_of, stop);
+  if (stopped(stop)) return;
+  if (count < graph.size()) merge(count);
+  if (stopped(stop)) return;
   add_level(group_of, graph.size(), rows);
   while (graph.size() > kCoarsest) {
     if (stopped(stop)) return;

@@ -1,5 +1,5 @@
-// Hierarchy: groups of all sizes, from the problem's own groups, chains and tiny operators merged
-// (level 0), to two that hold everything.
+// Hierarchy: groups of all sizes, from the problem's own groups, free nodes with those that decide
+// about them (level 0), to two that hold everything.
 //
 // Each level merges pairs of the level below that exchange much for the work they hold (heavy-edge
 // matching: Karypis and Kumar, "A fast and high quality multilevel scheme for partitioning
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "runtime/cost/problem.h"
-#include "runtime/groups/grouping.h"
+#include "runtime/groups/group_graph.h"
 
 namespace placeto {
 
@@ -25,7 +25,7 @@ class Hierarchy {
   // `parts`: of the problem's groups, or empty. Behind level 0, what is of one part is merged
   // before anything else.
   explicit Hierarchy(const Problem& problem, Stop* stop = nullptr,
-                     Grouping grouping = Grouping::kAutomatic, std::vector<uint32_t> parts = {});
+                     std::vector<uint32_t> parts = {});
 
   uint32_t level_count() const { return static_cast<uint32_t>(levels_.size()); }
   uint32_t group_count(uint32_t level) const {

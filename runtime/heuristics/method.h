@@ -13,7 +13,6 @@
 
 #include "runtime/base/progress.h"
 #include "runtime/cost/evaluator.h"
-#include "runtime/groups/grouping.h"
 
 namespace placeto {
 
@@ -36,7 +35,6 @@ struct MethodOptions {
   // cost more there and leave less to gain; those of more than 1,500 get fewer windows.
   uint32_t passes = 4;
   uint32_t samples = 0;  // placements a policy draws by chance, beside its greedy one
-  Grouping grouping = Grouping::kAutomatic;
   // A share of the makespan: what differs by less counts as equal, as predictions are no better. Of
   // all candidates within it of the best, `auto` hands out the one with the fewest stages. Leaving
   // one device must gain more than it, for the best and for what is handed out instead of the best.

@@ -12,7 +12,7 @@ Evaluator& Workbench::evaluator() {
 }
 
 const Hierarchy& Workbench::hierarchy() {
-  if (!hierarchy_) hierarchy_.emplace(*problem_, stop(), options_->grouping);
+  if (!hierarchy_) hierarchy_.emplace(*problem_, stop());
   return *hierarchy_;
 }
 
@@ -23,7 +23,7 @@ void Workbench::regroup() {
   for (const Candidate& c : candidates_) {
     if (c.score.feasible() && c.score.objective_us <= most_us) good.emplace_back(c.assignment);
   }
-  hierarchy_.emplace(*problem_, stop(), options_->grouping, uncut_parts(*problem_, good, stop()));
+  hierarchy_.emplace(*problem_, stop(), uncut_parts(*problem_, good, stop()));
 }
 
 MoveEvaluator& Workbench::move_evaluator() {

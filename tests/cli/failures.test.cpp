@@ -40,7 +40,6 @@ TEST_CASE_FIXTURE(FailuresScene, "bad usage ends with status 2") {
   fails({"place", graph, "-t", topology, "--method", "magic"}, 2,
         "`placeto help place` lists what there is");
   fails({"place", graph, "-t", topology, "--objective", "fame"}, 2, "fame");
-  fails({"place", graph, "-t", topology, "--grouping", "all"}, 2, "'all' is none of auto, none");
   fails({"compare", graph, "-t", topology, "--methods", "heft,magic"}, 2, "magic");
   fails({"generate", "no_such_network", "-o", "x.json"}, 2, "no_such_network");
   fails({"generate", "inception_v3"}, 2, "-o");

@@ -241,22 +241,6 @@ TEST_CASE("a policy's samples are drawn by the seed and never make its placement
   CHECK(mentions(error, "samples is 100001"));
 }
 
-TEST_CASE("a grouping that does not exist is refused") {
-  const Graph graph = ladder(10);
-  const Topology topology = devices(3);
-  placeto_options chosen = options();
-  for (const int32_t grouping : {PLACETO_GROUPING_AUTO, PLACETO_GROUPING_NONE}) {
-    chosen.grouping = grouping;
-    CHECK(!assignment_of(place(graph, topology, chosen)).empty());
-  }
-  chosen.grouping = 2;
-  placeto_error error;
-  placeto_placement* none = nullptr;
-  CHECK(placeto_place(graph.get(), topology.get(), nullptr, &chosen, &none, &error) ==
-        PLACETO_INVALID_ARGUMENT);
-  CHECK(mentions(error, "grouping"));
-}
-
 TEST_CASE("the same seed and budget give the same placement") {
   const Graph graph = ladder(10);
   const Topology topology = devices(3);

@@ -68,22 +68,31 @@ TEST_CASE(
     if (!instance.problem) continue;
     CAPTURE(i);
     const Problem& problem = *instance.problem;
-    for (const Grouping grouping : {Grouping::kAutomatic, Grouping::kNone}) {
-      const Hierarchy hierarchy(problem, nullptr, grouping);
-      REQUIRE(hierarchy.group_count(0) <= problem.group_count());
-      for (uint32_t level = 0; level < hierarchy.level_count(); ++level) {
-        check_partition(problem, hierarchy, level);
-        if (level > 0) check_nesting(hierarchy, level);
-      }
-    }
-    const Hierarchy ungrouped(problem, nullptr, Grouping::kNone);
-    REQUIRE(ungrouped.group_count(0) == problem.group_count());
-    for (uint32_t g = 0; g < problem.group_count(); ++g) {
-      const auto nodes = ungrouped.nodes(0, g);
-      CHECK(std::equal(nodes.begin(), nodes.end(), problem.members(g).begin(),
-                       problem.members(g).end()));
+    const Hierarchy hierarchy(problem);
+    for (uint32_t level = 0; level < hierarchy.level_count(); ++level) {
+      check_partition(problem, hierarchy, level);
+      if (level > 0) check_nesting(hierarchy, level);
     }
   }
+}
+
+TEST_CASE(
+    "a constant is in the group of the node that decides about it, if both may share a device") {
+  GraphSpec graph = plain_nodes(20);
+  for (const uint32_t constant : {0u, 1u}) {
+    graph.nodes[constant].cost_us = {0};
+    graph.edges.push_back({constant, 0, 5});
+  }
+  TopologySpec topology = test::equal_devices(2);
+  topology.devices[1].kind = "other";
+  graph.nodes[1].allowed_kinds = {"other"};
+  graph.nodes[5].allowed_kinds = {topology.devices[0].kind};
+  const test::Instance instance = test::build_instance(graph, topology);
+  REQUIRE(instance.problem);
+  const Hierarchy hierarchy(*instance.problem);
+  CHECK(hierarchy.group_count(0) == 19);
+  CHECK(hierarchy.group_of(0, 0) == hierarchy.group_of(0, 5));
+  CHECK(hierarchy.group_of(0, 1) != hierarchy.group_of(0, 5));
 }
 
 TEST_CASE("what no placement cuts is merged before anything else") {
@@ -109,7 +118,7 @@ TEST_CASE("what no placement cuts is merged before anything else") {
       const uint32_t lowest = problem.members(part[problem.group_of(v)])[0];
       CHECK((a[v] == a[lowest] && b[v] == b[lowest]));
     }
-    const Hierarchy hierarchy(problem, nullptr, Grouping::kNone, part);
+    const Hierarchy hierarchy(problem, nullptr, part);
     bool crossed = false;
     for (uint32_t level = 0; level < hierarchy.level_count(); ++level) {
       check_partition(problem, hierarchy, level);

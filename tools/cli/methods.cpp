@@ -75,14 +75,6 @@ void add_method_options(Command& command, MethodOptions& options) {
   command.count("--samples", options.samples,
                 "Placements the policy draws by chance beside its greedy one (default 0)", 0,
                 kMostSamples);
-  command
-      .custom("--grouping", "auto|none",
-              "Whether chains and tiny operators are moved as one (default auto)",
-              [&options](const std::string& name) {
-                options.grouping = name == "none" ? Grouping::kNone : Grouping::kAutomatic;
-                return std::string();
-              })
-      .one_of({"auto", "none"});
   command.share("--tolerance", options.tolerance,
                 "Of placements that cost at most this share more than the best, the one with the "
                 "fewest stages (default 0, or the engine's)",

@@ -21,7 +21,7 @@ struct MethodChoice {
   bool stop_on_interrupt = false;        // the first signal ends the placing, not the program
 };
 
-// --budget, --budget-ms, --budget-evals, --passes, --samples, --grouping, --tolerance, --seed.
+// --budget, --budget-ms, --budget-evals, --passes, --samples, --tolerance, --seed.
 void add_method_options(Command& command, MethodOptions& options);
 // --deadline-ms.
 void add_deadline_option(Command& command, MethodChoice& choice);

@@ -44,7 +44,7 @@ class Options(ctypes.Structure):
         ("kernels", c_int32),
         ("on_step", c_void_p),
         ("step_context", c_void_p),
-        ("grouping", c_int32),
+        ("reserved", c_int32),
     ]
 
 

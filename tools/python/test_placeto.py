@@ -503,7 +503,7 @@ class Package(unittest.TestCase):
 
     def test_fields_are_where_the_library_has_them(self):
         options = _handles._defaulted(_native.placeto_options, "placeto_default_options")
-        self.assertEqual((options.seed, options.passes, options.grouping), (1, 4, 0))
+        self.assertEqual((options.seed, options.passes, options.samples), (1, 4, 0))
         limits = _handles._defaulted(_native.placeto_limits, "placeto_default_limits")
         self.assertEqual((limits.max_devices, limits.max_run_entries), (1024, 256_000_000))
 

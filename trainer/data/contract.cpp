@@ -178,8 +178,7 @@ class Contraction {
 }  // namespace
 
 std::vector<uint32_t> contract(const Problem& problem, uint32_t groups) {
-  // Without what the runtime merges first: data sets should not change whenever that does.
-  const Hierarchy hierarchy(problem, nullptr, Grouping::kNone);
+  const Hierarchy hierarchy(problem);
   for (uint32_t level = 0; level < hierarchy.level_count(); ++level) {
     if (hierarchy.group_count(level) > groups) continue;
     std::vector<uint32_t> cluster_of(problem.node_count());

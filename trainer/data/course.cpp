@@ -26,9 +26,7 @@ std::optional<Start> parse_start(std::string_view name) {
 
 std::optional<Course> make_course(Instance instance) {
   const Problem& problem = *instance.problem;
-  MethodOptions options;
-  options.grouping = Grouping::kNone;  // episodes should not start elsewhere whenever that changes
-  Result<PlaceResult> best = place_auto(problem, options);
+  Result<PlaceResult> best = place_auto(problem, {});
   if (!best.ok()) return std::nullopt;
   Evaluator evaluator(problem);
   std::vector<Candidate> singles = place_on_each_device(problem, evaluator);

@@ -465,13 +465,6 @@ typedef struct placeto_node_list {
   size_t count;
 } placeto_node_list;
 
-/* What searches and policies move as one, beside what is colocated. Costs are always those of the
- * graph as it is. */
-enum {
-  PLACETO_GROUPING_AUTO = 0, /* chains and tiny operators that gain nothing by being apart */
-  PLACETO_GROUPING_NONE = 1  /* nothing */
-};
-
 /* What computes a policy's networks. oneDNN itself may crash where memory runs out. */
 enum {
   PLACETO_KERNELS_PORTABLE = 0, /* the same bits on every machine, hence the same placements */
@@ -545,7 +538,7 @@ typedef struct placeto_options {
   placeto_step_function on_step; /* NULL (default): nobody asks. With `samples`, what a trainer or
                                     an analysis needs of each decision */
   void* step_context;            /* handed to `on_step` */
-  int32_t grouping;              /* default PLACETO_GROUPING_AUTO */
+  int32_t reserved;              /* 0 (default); others are ignored */
   double tolerance; /* of the placements tried that cost at most this share more than the best, the
                        one with the fewest stages; more than one device only if that gains more than
                        this share. Default 0, at most 1. Of graphs of some ten nodes all placements

@@ -46,7 +46,6 @@ class PlaceOptions(TypedDict, total=False):
     deadline_milliseconds: float
     samples: int
     kernels: int
-    grouping: int
     tolerance: float
     rules: Rules  # what an engine demands, after the rules above
 
