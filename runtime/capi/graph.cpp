@@ -35,6 +35,7 @@ Status read_node(const placeto_node* node, NodeSpec& to) {
   to.launches = from.launches;
   to.domain = text_or_empty(from.domain);
   to.opset = from.opset;
+  to.fused = from.fused != 0;
   if (Status s = read_texts("allowed_kinds", from.allowed_kinds, from.allowed_kind_count,
                             to.allowed_kinds);
       !s.ok()) {
@@ -62,14 +63,28 @@ Status hand_out(GraphSpec spec, const Limits& limits, placeto_graph** graph) {
 Status write_node(const placeto_graph& graph, uint32_t node, placeto_node* to) {
   const NodeSpec& from = graph.value->node(node);
   const char* const* texts = graph.texts.data() + graph.texts_begin[node];
-  return write_struct(
-      "placeto_node",
-      {0, from.name.c_str(), from.op.c_str(), from.cost_us.data(), from.cost_us.size(),
-       from.outputs.data(), from.outputs.size(), from.resident_bytes, from.workspace_bytes,
-       from.flops, from.bytes_accessed, from.colocate.c_str(), texts, from.allowed_kinds.size(),
-       from.launches, from.domain.c_str(), from.opset, texts + from.allowed_kinds.size(),
-       from.input_types.size()},
-      to);
+  return write_struct("placeto_node",
+                      {0,
+                       from.name.c_str(),
+                       from.op.c_str(),
+                       from.cost_us.data(),
+                       from.cost_us.size(),
+                       from.outputs.data(),
+                       from.outputs.size(),
+                       from.resident_bytes,
+                       from.workspace_bytes,
+                       from.flops,
+                       from.bytes_accessed,
+                       from.colocate.c_str(),
+                       texts,
+                       from.allowed_kinds.size(),
+                       from.launches,
+                       from.domain.c_str(),
+                       from.opset,
+                       texts + from.allowed_kinds.size(),
+                       from.input_types.size(),
+                       from.fused},
+                      to);
 }
 
 Status decode_and_hand_out(std::span<const uint8_t> bytes, const Limits& limits,

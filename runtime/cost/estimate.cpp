@@ -29,6 +29,7 @@ std::optional<double> estimate_run_us(const NodeSpec& node, double bytes,
   const auto launches = static_cast<double>(std::max<uint64_t>(node.launches, 1));
   if (flops > 0 && device.peak_flops == 0) return std::nullopt;
   if (bytes > 0 && device.memory_bandwidth == 0) return std::nullopt;
+  if (node.fused) return 0;
   const double compute_s = flops > 0 ? flops / (device.peak_flops * efficiency.flops) : 0;
   const double memory_s = bytes > 0 ? bytes / (device.memory_bandwidth * efficiency.bandwidth) : 0;
   return std::max(compute_s, memory_s) * 1e6 + launches * efficiency.launch_us;

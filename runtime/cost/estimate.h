@@ -26,8 +26,8 @@ Efficiency default_efficiency(std::string_view kind);
 double bytes_moved(const Graph& graph, uint32_t node, Stop* stop = nullptr);
 
 // max(flops / (peak_flops x efficiency), bytes moved / (memory_bandwidth x efficiency)) + launches
-// x launch time, in microseconds, before the device's slowdown. nullopt when the device lacks a
-// rate that is needed.
+// x launch time, in microseconds, before the device's slowdown; 0 for fused nodes. nullopt when the
+// device lacks a rate that is needed.
 std::optional<double> estimate_run_us(const NodeSpec& node, double bytes, const DeviceSpec& device);
 
 }  // namespace placeto

@@ -84,6 +84,7 @@ Status copy_node(const schema::Node& from, CopyBudget& budget, NodeSpec& to) {
   to.opset = from.opset();
   budget.copy(from.input_types(), to.input_types);
   budget.copy(from.domain(), to.domain);
+  to.fused = from.fused();
   return {};
 }
 
@@ -138,7 +139,7 @@ Offset<schema::Node> add_node(FlatBufferBuilder& builder, const NodeSpec& node) 
   return schema::CreateNode(builder, name, op, cost_us, outputs, node.resident_bytes,
                             node.workspace_bytes, node.flops, node.bytes_accessed, colocate,
                             allowed_kinds, node.launches, node.measured, node.opset, input_types,
-                            domain);
+                            domain, node.fused);
 }
 
 }  // namespace

@@ -36,6 +36,7 @@ struct NodeSpec {
   uint32_t opset = 0;  // version of the operator set that `op` is of; 0: not known
   std::vector<std::string> input_types;  // of elements: "float", "int64"; "": none, or not known
   std::string domain;  // that `op` is of: "ai.onnx", "com.microsoft"; "": not known
+  bool fused = false;  // run as a part of another or at load: estimated to take no time
 };
 
 struct EdgeSpec {

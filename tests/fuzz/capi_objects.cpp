@@ -50,6 +50,7 @@ void add_node(Input& input, placeto_graph_builder* builder, uint32_t kinds) {
   node.opset = static_cast<uint32_t>(node.flops);
   node.input_types = allowed;
   node.input_type_count = node.opset % 2;
+  node.fused = node.flops % 5 == 1;
   placeto_error error;
   check_outcome(placeto_graph_builder_add_node(builder, &node, nullptr, &error), error);
 }

@@ -48,6 +48,7 @@ NodeSpec make_node(Input& input, size_t kinds) {
   if (input.one_in(4)) node.flops = bytes(input);
   if (input.one_in(4)) node.bytes_accessed = bytes(input);
   if (node.flops % 3 == 1) node.launches = node.bytes_accessed;
+  node.fused = node.flops % 5 == 1;
   if (input.one_in(5)) node.colocate = input.text("key", 3);
   if (input.one_in(8)) node.allowed_kinds = {input.text("kind", 2)};
   return node;

@@ -47,6 +47,7 @@ Graph unlike_nodes() {
   node.flops = 13;
   node.bytes_accessed = 14;
   node.launches = 15;
+  node.fused = 1;
   add("b", on_gpu, 2);
   node.allowed_kinds = kinds;
   node.allowed_kind_count = 2;
@@ -148,6 +149,7 @@ TEST_CASE("of an older program's node nothing is taken that it does not know") {
   node.launches = 2;
   node.domain = "ai.onnx";
   node.opset = 17;
+  node.fused = 1;
   for (const size_t size : {offsetof(placeto_node, launches), offsetof(placeto_node, domain),
                             offsetof(placeto_node, opset)}) {
     node.struct_size = size;
@@ -160,6 +162,7 @@ TEST_CASE("of an older program's node nothing is taken that it does not know") {
     CHECK(node.launches == (known > 0 ? 2 : 0));
     CHECK(std::string(node.domain) == (known > 1 ? "ai.onnx" : ""));
     CHECK(node.opset == 0);
+    CHECK(node.fused == 0);
   }
 }
 

@@ -1,6 +1,7 @@
 // Run times: profiles, tables, and what of them nodes get.
 #include <doctest/doctest.h>
 
+#include "runtime/cost/estimate.h"
 #include "tests/unit/profile_text.h"
 #include "tools/costs/fusion.h"
 #include "tools/costs/measured.h"
@@ -320,6 +321,20 @@ TEST_CASE("what a node starts inside it counts as often as it is started") {
   };
   CHECK(cost(0) == cost(1));
   CHECK(cost(11) == doctest::Approx(cost(1) + 10));
+}
+
+TEST_CASE("a fused node takes no time on a device that has the rates to estimate one") {
+  NodeSpec node;
+  node.flops = 1000;
+  node.fused = true;
+  DeviceSpec device;
+  device.kind = "gpu";
+  device.peak_flops = 1e9;
+  CHECK(estimate_run_us(node, 64, device) == std::nullopt);
+  device.memory_bandwidth = 1e9;
+  CHECK(estimate_run_us(node, 64, device) == 0);
+  node.fused = false;
+  CHECK(estimate_run_us(node, 64, device) == doctest::Approx(7));
 }
 
 TEST_CASE("nodes that engines fuse or fold are told") {

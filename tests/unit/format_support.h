@@ -21,7 +21,7 @@ inline bool same(const NodeSpec& a, const NodeSpec& b) {
   const auto all = [](const NodeSpec& n) {
     return std::tie(n.name, n.op, n.cost_us, n.outputs, n.resident_bytes, n.workspace_bytes,
                     n.flops, n.bytes_accessed, n.colocate, n.allowed_kinds, n.launches, n.measured,
-                    n.opset, n.input_types, n.domain);
+                    n.opset, n.input_types, n.domain, n.fused);
   };
   return all(a) == all(b);
 }
@@ -129,6 +129,7 @@ inline NodeSpec random_node(Random& random, size_t kinds) {
   }
   node.opset = random.below(2) == 0 ? 0 : random.below(30);
   node.domain = random.below(2) == 0 ? "" : "ai.onnx";
+  node.fused = random.below(4) == 0;
   for (uint32_t i = random.below(4); i > 0; --i) {
     node.input_types.push_back(random.below(3) == 0 ? "" : "type" + std::to_string(i));
   }

@@ -77,7 +77,7 @@ TEST_CASE("an unknown field is refused by name, line, column and path") {
             "{\n  \"format_version\": 1,\n  \"nodes\": [\n    {},\n    {\"cost\": 1}\n  ]\n}") ==
         "line 5, column 6: nodes[1]: unknown field 'cost', expected one of name, op, cost_us, "
         "outputs, resident_bytes, workspace_bytes, flops, bytes_accessed, colocate, allowed_kinds, "
-        "launches, measured, opset, input_types, domain");
+        "launches, measured, opset, input_types, domain, fused");
   CHECK(contains(graph_error("{\"nodes\": [{}], \"Name\": 1}"),
                  "line 1, column 17: unknown field 'Name', expected one of format_version, name,"));
 }

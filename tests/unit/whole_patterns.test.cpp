@@ -37,6 +37,13 @@ std::string groups(const std::vector<NodeSpec>& nodes) {
   return text;
 }
 
+// An 'f' for each that takes no time where it is estimated.
+std::string fused(const std::vector<NodeSpec>& nodes) {
+  std::string text;
+  for (const NodeSpec& node : nodes) text += node.fused ? 'f' : '.';
+  return text;
+}
+
 void add_scales(OnnxBuilder& b) {
   b.weight("scale", {1});
   b.weight("zero", {1}, onnx::TensorProto::UINT8, 1);
@@ -79,6 +86,23 @@ TEST_CASE("a convolution keeps its normalization and activation, not what anothe
   b.node("Add", {"d", "r"}, {"s"});
   b.node("Relu", {"s"}, {"y"});
   CHECK(groups(nodes_of(b)) == "aaa...");
+}
+
+//  x - Conv - BatchNormalization - Relu - Conv - Add (of x2) - Relu - Identity
+TEST_CASE("what stays with the node that it is a part of, or vanishes, is fused, unless torn") {
+  OnnxBuilder b;
+  b.input("x", {"1", "4", "8", "8"});
+  b.weight("w", {4, 4, 1, 1});
+  b.weight("k", {4});
+  b.node("Conv", {"x", "w"}, {"c"});
+  b.node("BatchNormalization", {"c", "k", "k", "k", "k"}, {"n"});
+  b.node("Relu", {"n"}, {"r"});
+  b.node("Conv", {"r", "w"}, {"d"});
+  b.node("Add", {"d", "r"}, {"s"});  // may be parted from its convolution
+  b.node("Relu", {"s"}, {"t"});
+  b.node("Identity", {"t"}, {"y"});
+  CHECK(fused(nodes_of(b)) == ".ff...f");
+  CHECK(fused(nodes_of(b, true)) == ".......");
 }
 
 //  x - ReduceMean - Sub - Pow - ReduceMean - Add - Sqrt - Div - Mul - Add - Div - Erf - Add - Mul -

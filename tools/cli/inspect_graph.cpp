@@ -19,7 +19,8 @@ namespace {
 
 struct GraphFigures {
   uint64_t outputs = 0, output_bytes = 0, resident_bytes = 0, workspace_bytes = 0, flops = 0;
-  uint64_t control_edges = 0, estimated = 0, colocated_nodes = 0, depth = 0, sources = 0, sinks = 0;
+  uint64_t control_edges = 0, estimated = 0, fused = 0, colocated_nodes = 0, depth = 0, sources = 0,
+           sinks = 0;
   std::set<std::string> colocations;
   std::map<std::string, uint64_t> ops;
   std::set<uint32_t> opsets;    // what is known
@@ -49,6 +50,7 @@ void count_node(const Graph& graph, uint32_t v, GraphFigures& figures) {
   figures.workspace_bytes = std::max(figures.workspace_bytes, node.workspace_bytes);
   figures.flops = saturating_add(figures.flops, node.flops);
   figures.estimated += node.cost_us.empty() ? 1 : 0;
+  figures.fused += node.fused ? 1 : 0;
   figures.sources += graph.in_edges(v).empty() ? 1 : 0;
   figures.sinks += graph.out_edges(v).empty() ? 1 : 0;
   ++figures.ops[node.op];
@@ -128,6 +130,7 @@ Json describe(const Graph& graph) {
           {"flops", f.flops},
           {"total_cost_us", f.cost_us},
           {"nodes_without_cost", f.estimated},
+          {"fused_nodes", f.fused},
           {"ccr", f.ccr > 0 ? Json(f.ccr) : Json(nullptr)},
           {"colocations", f.colocations.size()},
           {"colocated_nodes", f.colocated_nodes},
@@ -157,6 +160,7 @@ std::string summarize(const Graph& graph) {
   if (f.estimated != 0) {
     sheet.add("estimated", plural(f.estimated, "node") + " without a run time");
   }
+  if (f.fused != 0) sheet.add("fused", plural(f.fused, "node") + " with others, or at load");
   if (f.ccr > 0) sheet.add("ccr", fmt::format("{:.3g} over {} B/us", f.ccr, kReferenceBandwidth));
   if (!f.colocations.empty()) {
     sheet.add("colocation", fmt::format("{} in {}", plural(f.colocated_nodes, "node"),

@@ -145,13 +145,19 @@ std::vector<bool> computed_from_parameters(const Graph& graph) {
   return constant;
 }
 
+std::vector<bool> vanishing_nodes(const Graph& graph) {
+  std::vector<bool> vanishing = computed_from_parameters(graph);
+  for (uint32_t v = 0; v < graph.node_count(); ++v) {
+    if (is(graph, v, "Identity") || is(graph, v, "Dropout")) vanishing[v] = true;
+  }
+  return vanishing;
+}
+
 std::vector<bool> fused_nodes(const Graph& graph) {
   const uint32_t n = graph.node_count();
-  const std::vector<bool> constant = computed_from_parameters(graph);
-  std::vector<bool> fused(n, false), carrier(n, false), convolution(n, false);
+  std::vector<bool> fused = vanishing_nodes(graph), carrier(n, false), convolution(n, false);
   for (uint32_t v : graph.topological_order()) {
     const std::string& op = graph.node(v).op;
-    fused[v] = fused[v] || constant[v] || op == "Identity" || op == "Dropout";
     carrier[v] = carries_fusion(op);
     convolution[v] = operator_class_of(op) == OperatorClass::kConvolution;
     fuse_swish(graph, v, fused);

@@ -9,20 +9,22 @@
 
 namespace placeto {
 
-// True for a node that is
-// - an Identity or Dropout;
-// - computed from parameters alone, such as a weight that is dequantized;
-// - the only reader of its only input, which a product or convolution computes, perhaps through
+// True for a node that
+// - vanishes;
+// - is the only reader of its only input, which a product or convolution computes, perhaps through
 //   nodes like it, and an activation, a batch normalization, or an addition or multiplication of
 //   something that no node computes (a bias, a scale);
-// - an addition of a convolution that nothing else reads;
-// - a part of x * Sigmoid(x), of layer normalization or of GELU as exporters spell them out, except
-//   for the last node of it; the conversion and scaling of a MatMulInteger's result.
-// Graphs do not show which nodes read inputs of the model, so only operators that take a single
-// tensor can be seen to be computed from parameters.
+// - is an addition of a convolution that nothing else reads;
+// - is a part of x * Sigmoid(x), of layer normalization or of GELU as exporters spell them out, but
+//   the last node of it, or converts and scales the result of a MatMulInteger.
 std::vector<bool> fused_nodes(const Graph& graph);
 
-// True for a node that is computed from parameters alone.
+// True for an Identity or Dropout, and for a node that is computed from parameters alone.
+std::vector<bool> vanishing_nodes(const Graph& graph);
+
+// True for a node that is computed from parameters alone, such as a weight that is dequantized.
+// Graphs do not show which nodes read inputs of the model, so only operators that take a single
+// tensor can be seen to be that.
 std::vector<bool> computed_from_parameters(const Graph& graph);
 
 }  // namespace placeto

@@ -10,6 +10,7 @@
 #include "runtime/base/no_index.h"
 #include "runtime/base/saturating.h"
 #include "runtime/graph/text.h"
+#include "tools/costs/fusion.h"
 #include "tools/io/element_names.h"
 #include "tools/io/word_list.h"
 #include "tools/onnx/analysis.h"
@@ -323,6 +324,15 @@ void colocate(const NodePairs& pairs, std::vector<NodeSpec>& nodes) {
   }
 }
 
+// What vanishes takes no time anywhere, a part of another node only where nothing tears it from
+// that one.
+void mark_fused(const Graph& graph, const NodePairs& whole, std::vector<NodeSpec>& nodes) {
+  std::vector<bool> certain = vanishing_nodes(graph);
+  for (const auto& [u, v] : whole) certain[u] = certain[v] = true;
+  const std::vector<bool> fused = fused_nodes(graph);
+  for (uint32_t v = 0; v < nodes.size(); ++v) nodes[v].fused = certain[v] && fused[v];
+}
+
 // What shares large parameters and what engines run as one becomes groups. The message of a
 // Graph::build that refuses what a model gave it is one about the model.
 Result<ImportedGraph> finished(ImportedGraph imported, NodePairs together,
@@ -333,6 +343,7 @@ Result<ImportedGraph> finished(ImportedGraph imported, NodePairs together,
   Result<Graph> graph = Graph::build(imported.spec, options.limits);
   if (!graph.ok()) return graph.status();
   const NodePairs whole = pairs_kept_whole(*graph, options.patterns);
+  if (!options.patterns.empty()) mark_fused(*graph, whole, imported.spec.nodes);
   together.insert(together.end(), whole.begin(), whole.end());
   colocate(together, imported.spec.nodes);
   return imported;

@@ -237,6 +237,8 @@ typedef struct placeto_node {
   const char* const* input_types; /* of the elements of each input, as ONNX names them: "float",
                                      "int64"; "": an absent input, no tensor, or not known */
   size_t input_type_count;        /* at most 4,096; 0: not known */
+  uint32_t fused; /* not 0: engines run it as a part of another node, or when they load the model;
+                     where its run time is estimated, it is 0 */
 } placeto_node;
 
 /* A node without costs, outputs or constraints. */

@@ -69,6 +69,7 @@ class Node(NamedTuple):
     domain: str
     opset: int
     input_types: list[str]
+    fused: bool
 
 
 class Graph(_Coded):
@@ -108,7 +109,8 @@ class Graph(_Coded):
                     value.colocate.decode(),
                     [value.allowed_kinds[i].decode() for i in range(value.allowed_kind_count)],
                     value.launches, value.domain.decode(), value.opset,
-                    [value.input_types[i].decode() for i in range(value.input_type_count)])
+                    [value.input_types[i].decode() for i in range(value.input_type_count)],
+                    bool(value.fused))
 
     def edges(self) -> tuple[Numbers, Numbers, Numbers]:
         """Source, output and target of every edge."""
@@ -141,9 +143,10 @@ class GraphBuilder(_Handle):
             outputs: Sequence[int] = (), resident_bytes: int = 0, workspace_bytes: int = 0,
             flops: int = 0, bytes_accessed: int = 0, colocate: Optional[str] = None,
             allowed_kinds: Sequence[str] = (), launches: int = 0, domain: str = "",
-            opset: int = 0, input_types: Sequence[str] = ()) -> int:
+            opset: int = 0, input_types: Sequence[str] = (), fused: bool = False) -> int:
         """The number of the new node. Costs: one for each kind, or one for every device. Domain,
-        opset and input types (as ONNX names them: "float", "int64") are what engines go by."""
+        opset and input types (as ONNX names them: "float", "int64") are what engines go by.
+        Where the run time of a fused node is estimated, it is 0."""
         costs = _list_of(ctypes.c_double, cost_us, "cost_us")
         sizes = _list_of(ctypes.c_uint64, outputs, "outputs")
         kinds = _list_of(ctypes.c_char_p, allowed_kinds, "allowed_kinds")
@@ -154,7 +157,7 @@ class GraphBuilder(_Handle):
             "workspace_bytes": workspace_bytes, "flops": flops, "bytes_accessed": bytes_accessed,
             "colocate": colocate, "allowed_kinds": kinds, "allowed_kind_count": len(kinds),
             "launches": launches, "domain": domain, "opset": opset, "input_types": types,
-            "input_type_count": len(types)})
+            "input_type_count": len(types), "fused": int(fused)})
         index = ctypes.c_uint32()
         _call("placeto_graph_builder_add_node", self._handle, byref(node), byref(index))
         return index.value
