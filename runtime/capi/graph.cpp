@@ -83,7 +83,8 @@ Status write_node(const placeto_graph& graph, uint32_t node, placeto_node* to) {
                        from.opset,
                        texts + from.allowed_kinds.size(),
                        from.input_types.size(),
-                       from.fused},
+                       from.fused,
+                       0},
                       to);
 }
 

@@ -124,9 +124,10 @@ class Matching {
   std::vector<uint32_t> mate_;
 };
 
-// Groups of free nodes alone join the group that decides about them, if some device remains to all.
-// Returns how many groups are left, numbered by their lowest member. Incomplete if stopped.
-uint32_t join_free_nodes(const Problem& problem, DeviceRows rows, std::vector<uint32_t>& merged,
+// Groups of free nodes alone join the group that decides about them, if some device remains to all,
+// which its row then says. Returns how many groups are left, numbered by their lowest member.
+// Incomplete if stopped.
+uint32_t join_free_nodes(const Problem& problem, DeviceRows& rows, std::vector<uint32_t>& merged,
                          Stop* stop) {
   const FreeNodes free(problem, stop);
   std::vector<uint32_t> host(problem.group_count());

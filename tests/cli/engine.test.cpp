@@ -155,7 +155,7 @@ TEST_CASE_FIXTURE(EngineScene,
   typed["nodes"][0].update({{"opset", 13}, {"input_types", {"bfloat16", "bfloat16"}}});
   typed["nodes"][1] = {{"op", "TopK"}, {"cost_us", {1000, 100}}, {"outputs", {8}}};
   typed["nodes"][1].update({{"opset", 11}, {"input_types", {"int8", "int64"}}});
-  typed["nodes"][3].update({{"opset", 5}, {"input_types", {"float"}}});
+  typed["nodes"][3].update({{"opset", 5}, {"input_types", {"float"}}, {"fused", true}});
   const std::string row = write("typed.json", typed.dump());
   const json placed = run_json(
       {"place", row, "-t", pair, "--engine", "onnxruntime", "--provider", "gpu=cuda", "--json"});
@@ -169,6 +169,7 @@ TEST_CASE_FIXTURE(EngineScene,
   const json seen = run_json({"inspect", binary, "--json"});
   CHECK(seen.at("opsets") == json({5, 11, 13}));
   CHECK(seen.at("typed_nodes") == 3);
+  CHECK(seen.at("fused_nodes") == 1);
   const json again = run_json(
       {"place", binary, "-t", pair, "--engine", "onnxruntime", "--provider", "gpu=cuda", "--json"});
   CHECK(again.at("note") == placed.at("note"));

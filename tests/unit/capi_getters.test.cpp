@@ -134,6 +134,9 @@ TEST_CASE("a node says of which domain, version and types its operator is") {
         std::vector<std::string>{"float", "", "int64"});
   REQUIRE(node.allowed_kind_count == 1);
   CHECK(std::string(node.allowed_kinds[0]) == "cpu");
+  CHECK(node.fused == 0);
+  REQUIRE(placeto_graph_node(graph.get(), 1, &node, nullptr) == PLACETO_OK);
+  CHECK(node.fused == 1);
   REQUIRE(placeto_graph_node(graph.get(), 2, &node, nullptr) == PLACETO_OK);
   CHECK(std::string(node.domain) == "");
   CHECK(node.opset == 0);
@@ -151,17 +154,17 @@ TEST_CASE("of an older program's node nothing is taken that it does not know") {
   node.opset = 17;
   node.fused = 1;
   for (const size_t size : {offsetof(placeto_node, launches), offsetof(placeto_node, domain),
-                            offsetof(placeto_node, opset)}) {
+                            offsetof(placeto_node, opset), offsetof(placeto_node, fused)}) {
     node.struct_size = size;
     REQUIRE(placeto_graph_builder_add_node(builder.get(), &node, nullptr, nullptr) == PLACETO_OK);
   }
   const Graph graph = build(builder);
   node.struct_size = sizeof node;
-  for (const uint32_t known : {0u, 1u, 2u}) {
+  for (const uint32_t known : {0u, 1u, 2u, 3u}) {
     REQUIRE(placeto_graph_node(graph.get(), known, &node, nullptr) == PLACETO_OK);
     CHECK(node.launches == (known > 0 ? 2 : 0));
     CHECK(std::string(node.domain) == (known > 1 ? "ai.onnx" : ""));
-    CHECK(node.opset == 0);
+    CHECK(node.opset == (known > 2 ? 17 : 0));
     CHECK(node.fused == 0);
   }
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "runtime/groups/free_nodes.h"
 #include "runtime/groups/uncut_parts.h"
 #include "tests/support/random_problem.h"
 
@@ -72,6 +73,14 @@ TEST_CASE(
     for (uint32_t level = 0; level < hierarchy.level_count(); ++level) {
       check_partition(problem, hierarchy, level);
       if (level > 0) check_nesting(hierarchy, level);
+    }
+    // The finest level joins nothing but free nodes.
+    const FreeNodes free(problem);
+    for (uint32_t v = 0; v < problem.node_count(); ++v) {
+      const uint32_t decider = free.decider(problem.group_of(v));
+      for (const uint32_t u : hierarchy.nodes(0, hierarchy.group_of(0, v))) {
+        CHECK(free.decider(problem.group_of(u)) == decider);
+      }
     }
   }
 }

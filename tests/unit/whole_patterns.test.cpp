@@ -102,7 +102,40 @@ TEST_CASE("what stays with the node that it is a part of, or vanishes, is fused,
   b.node("Relu", {"s"}, {"t"});
   b.node("Identity", {"t"}, {"y"});
   CHECK(fused(nodes_of(b)) == ".ff...f");
-  CHECK(fused(nodes_of(b, true)) == ".......");
+  CHECK(fused(nodes_of(b, true)) == "......f");
+}
+
+//  q0 - DQ - Conv - Add - Relu - Q - y
+//  q1 - DQ --------/
+TEST_CASE(
+    "an addition that stays with its quantization, and not with its convolution, takes time") {
+  OnnxBuilder b;
+  b.input("q0", {"1", "4", "8", "8"}, onnx::TensorProto::UINT8);
+  b.input("q1", {"1", "4", "8", "8"}, onnx::TensorProto::UINT8);
+  add_scales(b);
+  b.weight("w", {4, 4, 1, 1});
+  b.node("DequantizeLinear", {"q0", "scale", "zero"}, {"d0"});
+  b.node("DequantizeLinear", {"q1", "scale", "zero"}, {"d1"});
+  b.node("Conv", {"d0", "w"}, {"c"});
+  b.node("Add", {"c", "d1"}, {"s"});
+  b.node("Relu", {"s"}, {"r"});
+  b.node("QuantizeLinear", {"r", "scale", "zero"}, {"y"});
+  CHECK(groups(nodes_of(b)) == "ababbb");
+  CHECK(fused(nodes_of(b)) == "......");
+}
+
+//  x - Conv - Add (of Transpose(w)) - MatMul of Mul(w, w)
+TEST_CASE("what is computed at load is fused whatever its operator, and takes no reader along") {
+  OnnxBuilder b;
+  b.input("x", {"1", "4", "8", "8"});
+  b.weight("k", {4, 4, 1, 1});
+  b.weight("w", {8, 8});
+  b.node("Conv", {"x", "k"}, {"c"});
+  b.node("Transpose", {"w"}, {"t"});
+  b.node("Add", {"c", "t"}, {"s"});
+  b.node("Mul", {"w", "w"}, {"m"});
+  b.node("MatMul", {"s", "m"}, {"y"});
+  CHECK(fused(nodes_of(b)) == ".f.f.");
 }
 
 //  x - ReduceMean - Sub - Pow - ReduceMean - Add - Sqrt - Div - Mul - Add - Div - Erf - Add - Mul -

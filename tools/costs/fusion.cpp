@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <numeric>
 #include <string_view>
 
+#include "runtime/base/no_index.h"
 #include "tools/costs/only_reader.h"
 #include "tools/costs/operator_class.h"
 #include "tools/io/word_list.h"
@@ -85,10 +87,10 @@ bool reads(const Graph& graph, uint32_t v, uint32_t source) {
 }
 
 // x * Sigmoid(x): one operator, and it keeps the product's name.
-void fuse_swish(const Graph& graph, uint32_t v, std::vector<bool>& fused) {
+void fuse_swish(const Graph& graph, uint32_t v, std::vector<uint32_t>& host) {
   const uint32_t reader = only_reader(graph, v);
   if (!is(graph, v, "Sigmoid") || !is(graph, reader, "Mul") || graph.in_edges(v).empty()) return;
-  if (reads(graph, reader, graph.in_edges(v)[0].source)) fused[v] = true;
+  if (reads(graph, reader, graph.in_edges(v)[0].source)) host[v] = reader;
 }
 
 // Nodes from `v` along only readers with these operators; false if the chain is another one.
@@ -105,36 +107,37 @@ bool chain(const Graph& graph, uint32_t v, std::initializer_list<std::string_vie
 
 // Layer normalization, GELU and products of quantized matrices as exporters spell them out. Of the
 // first two all but the last node disappear.
-void fuse_spelled_out(const Graph& graph, uint32_t v, std::vector<bool>& fused) {
+void fuse_spelled_out(const Graph& graph, uint32_t v, std::vector<uint32_t>& host) {
   std::vector<uint32_t> nodes;
   if (chain(graph, v, {"Pow", "ReduceMean", "Add", "Sqrt", "Div", "Mul", "Add"}, nodes) ||
       chain(graph, v, {"Pow", "ReduceMean", "Add", "Sqrt", "Div", "Mul"}, nodes)) {
     for (const InEdge& edge : graph.in_edges(v)) {  // Sub, and the mean it subtracts
       if (!is(graph, edge.source, "Sub")) continue;
-      fused[edge.source] = true;
+      host[edge.source] = nodes.back();
       for (const InEdge& mean : graph.in_edges(edge.source)) {
-        if (is(graph, mean.source, "ReduceMean")) fused[mean.source] = true;
+        if (is(graph, mean.source, "ReduceMean")) host[mean.source] = nodes.back();
       }
     }
   } else if (chain(graph, v, {"Erf", "Add", "Mul", "Mul"}, nodes)) {
     const uint32_t scaled = graph.in_edges(v).empty() ? v : graph.in_edges(v)[0].source;
-    if (is(graph, scaled, "Div") || is(graph, scaled, "Mul")) fused[scaled] = true;
+    if (is(graph, scaled, "Div") || is(graph, scaled, "Mul")) host[scaled] = nodes.back();
   } else if (chain(graph, v, {"MatMulInteger", "Cast", "Mul"}, nodes)) {
-    fused[nodes[1]] = fused[nodes[2]] = true;  // the product is the work
+    host[nodes[1]] = host[nodes[2]] = v;  // the product is the work
     return;
   } else {
     return;
   }
-  for (size_t i = 0; i + 1 < nodes.size(); ++i) fused[nodes[i]] = true;
+  for (size_t i = 0; i + 1 < nodes.size(); ++i) host[nodes[i]] = nodes.back();
 }
 
-// A convolution whose only reader adds it to another tensor does the addition on the way.
-bool joins_residual(const Graph& graph, uint32_t v, const std::vector<bool>& convolution) {
-  if (!is(graph, v, "Add")) return false;
+// A convolution whose only reader adds it to another tensor does the addition on the way: that
+// convolution, or else `v`.
+uint32_t residual_host(const Graph& graph, uint32_t v, const std::vector<bool>& convolution) {
+  if (!is(graph, v, "Add")) return v;
   for (const InEdge& edge : graph.in_edges(v)) {
-    if (convolution[edge.source] && graph.out_edges(edge.source).size() == 1) return true;
+    if (convolution[edge.source] && graph.out_edges(edge.source).size() == 1) return edge.source;
   }
-  return false;
+  return v;
 }
 
 }  // namespace
@@ -145,33 +148,38 @@ std::vector<bool> computed_from_parameters(const Graph& graph) {
   return constant;
 }
 
-std::vector<bool> vanishing_nodes(const Graph& graph) {
-  std::vector<bool> vanishing = computed_from_parameters(graph);
-  for (uint32_t v = 0; v < graph.node_count(); ++v) {
-    if (is(graph, v, "Identity") || is(graph, v, "Dropout")) vanishing[v] = true;
-  }
-  return vanishing;
-}
-
-std::vector<bool> fused_nodes(const Graph& graph) {
+std::vector<uint32_t> fusion_hosts(const Graph& graph) {
   const uint32_t n = graph.node_count();
-  std::vector<bool> fused = vanishing_nodes(graph), carrier(n, false), convolution(n, false);
+  const std::vector<bool> constant = computed_from_parameters(graph);
+  std::vector<uint32_t> host(n);
+  std::iota(host.begin(), host.end(), 0u);
+  std::vector<bool> carrier(n, false), convolution(n, false);
   for (uint32_t v : graph.topological_order()) {
     const std::string& op = graph.node(v).op;
+    if (constant[v] || op == "Identity" || op == "Dropout") host[v] = kNoIndex;
     carrier[v] = carries_fusion(op);
     convolution[v] = operator_class_of(op) == OperatorClass::kConvolution;
-    fuse_swish(graph, v, fused);
-    fuse_spelled_out(graph, v, fused);
+    fuse_swish(graph, v, host);
+    fuse_spelled_out(graph, v, host);
     const uint32_t source = sole_producer(graph, v);
     const bool joins =
         source != v && carrier[source] &&
         (holds_word(kActivations, op) ||
          (holds_word(kWithParameter, op) && graph.node(v).resident_bytes >= kLeastParameterBytes));
-    if (joins || joins_residual(graph, v, convolution)) {
-      fused[v] = carrier[v] = true;
+    const uint32_t residual = residual_host(graph, v, convolution);
+    if (joins || residual != v) {
+      host[v] = joins ? source : residual;
+      carrier[v] = true;
       convolution[v] = joins && convolution[source];
     }
   }
+  return host;
+}
+
+std::vector<bool> fused_nodes(const Graph& graph) {
+  const std::vector<uint32_t> host = fusion_hosts(graph);
+  std::vector<bool> fused(host.size());
+  for (uint32_t v = 0; v < host.size(); ++v) fused[v] = host[v] != v;
   return fused;
 }
 

@@ -3,6 +3,7 @@
 // default.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "runtime/graph/graph.h"
@@ -19,8 +20,9 @@ namespace placeto {
 //   the last node of it, or converts and scales the result of a MatMulInteger.
 std::vector<bool> fused_nodes(const Graph& graph);
 
-// True for an Identity or Dropout, and for a node that is computed from parameters alone.
-std::vector<bool> vanishing_nodes(const Graph& graph);
+// The node that each node is made a part of: itself, if it is fused with none; kNoIndex, if it
+// vanishes, as an Identity, a Dropout, and what is computed from parameters alone.
+std::vector<uint32_t> fusion_hosts(const Graph& graph);
 
 // True for a node that is computed from parameters alone, such as a weight that is dequantized.
 // Graphs do not show which nodes read inputs of the model, so only operators that take a single

@@ -41,7 +41,8 @@ std::vector<NodeWork> node_works(const Graph& graph) {
   for (uint32_t v = 0; v < graph.node_count(); ++v) {
     const NodeSpec& node = graph.node(v);
     works.push_back({class_of(node), static_cast<double>(node.flops), bytes_moved(graph, v),
-                     static_cast<double>(std::max<uint64_t>(node.launches, 1)), fused[v]});
+                     static_cast<double>(std::max<uint64_t>(node.launches, 1)),
+                     fused[v] || node.fused});
   }
   return works;
 }

@@ -40,7 +40,7 @@ struct NodeWork {
   double flops;
   double bytes;     // bytes_accessed, or else all tensors and parameters once
   double launches;  // at least 1
-  bool fused;       // part of another node, or computed at load (fusion.h)
+  bool fused;       // part of another node, or computed at load: says the graph, or fusion.h
 };
 std::vector<NodeWork> node_works(const Graph& graph);
 

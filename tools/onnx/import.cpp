@@ -214,6 +214,7 @@ void Importer::add_nodes() {
     if (at_load_[at]) {
       spec.flops = 0;
       spec.bytes_accessed = 1;  // as of what only hands on
+      spec.fused = true;
     }
     spec.resident_bytes = inner_weights_.of(node).bytes;
     result_.report.flops = saturating_add(result_.report.flops, spec.flops);
@@ -325,12 +326,17 @@ void colocate(const NodePairs& pairs, std::vector<NodeSpec>& nodes) {
 }
 
 // What vanishes takes no time anywhere, a part of another node only where nothing tears it from
-// that one.
+// that one, nor that one from what it is a part of itself.
 void mark_fused(const Graph& graph, const NodePairs& whole, std::vector<NodeSpec>& nodes) {
-  std::vector<bool> certain = vanishing_nodes(graph);
-  for (const auto& [u, v] : whole) certain[u] = certain[v] = true;
-  const std::vector<bool> fused = fused_nodes(graph);
-  for (uint32_t v = 0; v < nodes.size(); ++v) nodes[v].fused = certain[v] && fused[v];
+  DisjointSets together(graph.node_count());
+  for (const auto& [u, v] : whole) together.merge(u, v);
+  const std::vector<uint32_t> host = fusion_hosts(graph);
+  const auto torn = [&](uint32_t v) { return host[v] != v && !nodes[v].fused; };
+  for (const uint32_t v : graph.topological_order()) {
+    if (host[v] == v) continue;
+    nodes[v].fused |=
+        host[v] == kNoIndex || (together.find(v) == together.find(host[v]) && !torn(host[v]));
+  }
 }
 
 // What shares large parameters and what engines run as one becomes groups. The message of a
@@ -343,7 +349,7 @@ Result<ImportedGraph> finished(ImportedGraph imported, NodePairs together,
   Result<Graph> graph = Graph::build(imported.spec, options.limits);
   if (!graph.ok()) return graph.status();
   const NodePairs whole = pairs_kept_whole(*graph, options.patterns);
-  if (!options.patterns.empty()) mark_fused(*graph, whole, imported.spec.nodes);
+  mark_fused(*graph, whole, imported.spec.nodes);
   together.insert(together.end(), whole.begin(), whole.end());
   colocate(together, imported.spec.nodes);
   return imported;

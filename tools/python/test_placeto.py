@@ -347,7 +347,7 @@ class Package(unittest.TestCase):
     def test_nodes_say_of_which_domain_version_and_types_their_operators_are(self):
         builder = placeto.GraphBuilder()
         builder.add("a", "Gelu", domain="com.microsoft", opset=1, input_types=["float", ""],
-                    allowed_kinds=["gpu"])
+                    allowed_kinds=["gpu"], fused=True)
         builder.add("b", "Gelu")
         graph = placeto.Graph.from_bytes(builder.build().to_bytes())
         node = graph.node(0)
@@ -355,6 +355,7 @@ class Package(unittest.TestCase):
                          ("com.microsoft", 1, ["float", ""], ["gpu"]))
         node = graph.node(1)
         self.assertEqual((node.domain, node.opset, node.input_types), ("", 0, []))
+        self.assertEqual((graph.node(0).fused, node.fused), (True, False))
         builder.add("c", input_types=["float"] * 4097)
         with self.assertRaises(placeto.Error) as raised:
             builder.build()

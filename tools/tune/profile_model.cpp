@@ -75,6 +75,10 @@ KindCosts costs_from_work(const Graph& graph, const std::string& kind) {
   KindCosts costs{kind, {}};
   for (uint32_t v = 0; v < graph.node_count(); ++v) {
     const NodeSpec& node = graph.node(v);
+    if (node.fused) {
+      costs.us.push_back(0);
+      continue;
+    }
     const auto bytes = static_cast<double>(node.bytes_accessed);
     const double work = std::max(static_cast<double>(node.flops) / kFlopsPerByte, bytes);
     costs.us.push_back(work +

@@ -238,7 +238,8 @@ typedef struct placeto_node {
                                      "int64"; "": an absent input, no tensor, or not known */
   size_t input_type_count;        /* at most 4,096; 0: not known */
   uint32_t fused; /* not 0: engines run it as a part of another node, or when they load the model;
-                     where its run time is estimated, it is 0 */
+                     where its run time is estimated, it is 0, and then it holds no workspace */
+  uint32_t reserved; /* 0; others are ignored */
 } placeto_node;
 
 /* A node without costs, outputs or constraints. */
