@@ -366,6 +366,56 @@ TEST_CASE("nodes that engines fuse or fold are told") {
         std::vector<bool>{true, false, true, true, false, true, true, false, true, false});
 }
 
+TEST_CASE("what centers the values is a part of a normalization that has a bias") {
+  const GraphSpec whole = graph_of({{"x", "Exp"},
+                                    {"mean", "ReduceMean"},
+                                    {"centered", "Sub"},
+                                    {"squares", "Pow", 4},
+                                    {"variance", "ReduceMean"},
+                                    {"padded", "Add", 4},
+                                    {"deviation", "Sqrt"},
+                                    {"normal", "Div"},
+                                    {"scaled", "Mul", 64},
+                                    {"biased", "Add", 64}},
+                                   {{0, 0, 1},
+                                    {0, 0, 2},
+                                    {1, 0, 2},
+                                    {2, 0, 3},
+                                    {3, 0, 4},
+                                    {4, 0, 5},
+                                    {5, 0, 6},
+                                    {6, 0, 7},
+                                    {2, 0, 7},
+                                    {7, 0, 8},
+                                    {8, 0, 9}})
+                              .spec();
+  CHECK(fused_nodes(*Graph::build(whole)) ==
+        std::vector<bool>{false, true, true, true, true, true, true, true, true, false});
+  GraphSpec without = whole;
+  without.nodes.pop_back();
+  without.edges.pop_back();
+  CHECK(fused_nodes(*Graph::build(without)) ==
+        std::vector<bool>{false, false, false, true, true, true, true, true, false});
+}
+
+TEST_CASE("the product of two scales is a part of the product of quantized matrices") {
+  const Graph graph = graph_of({{"quantize", "DynamicQuantizeLinear"},
+                                {"product", "MatMulInteger", 400},
+                                {"cast", "Cast"},
+                                {"scales", "Mul", 4},
+                                {"scaled", "Mul"}},
+                               {{0, 0, 1}, {0, 0, 3}, {1, 0, 2}, {2, 0, 4}, {3, 0, 4}});
+  CHECK(fused_nodes(graph) == std::vector<bool>{false, false, true, true, true});
+  CHECK(fusion_hosts(graph) == std::vector<uint32_t>{0, 1, 1, 1, 1});
+}
+
+TEST_CASE("a transposed convolution is fused with nothing") {
+  const Graph graph =
+      graph_of({{"up", "ConvTranspose", 400}, {"norm", "BatchNormalization", 64}, {"relu", "Relu"}},
+               {{0, 0, 1}, {1, 0, 2}});
+  CHECK(fused_nodes(graph) == std::vector<bool>{false, false, false});
+}
+
 TEST_CASE("what a model reads is computed from no parameter, though its scale is one") {
   const Graph graph =
       graph_of({{"image", "DequantizeLinear", 4}, {"t", "Transpose"}, {"c", "Conv", 400}},

@@ -28,8 +28,7 @@ constexpr std::string_view kWithParameter = " Add Mul BatchNormalization ";
 constexpr uint64_t kLeastParameterBytes = 9;
 
 bool carries_fusion(std::string_view op) {
-  const OperatorClass kind = operator_class_of(op);
-  return kind == OperatorClass::kConvolution || op == "Gemm" || op == "MatMul";
+  return op == "Conv" || op == "FusedConv" || op == "Gemm" || op == "MatMul";
 }
 
 // The only producer of the node, if it alone reads that producer's only used output; else the node.
@@ -105,24 +104,37 @@ bool chain(const Graph& graph, uint32_t v, std::initializer_list<std::string_vie
   return true;
 }
 
+// What squares read, less its mean.
+void fuse_centering(const Graph& graph, uint32_t squares, uint32_t last,
+                    std::vector<uint32_t>& host) {
+  for (const InEdge& edge : graph.in_edges(squares)) {
+    if (!is(graph, edge.source, "Sub")) continue;
+    host[edge.source] = last;
+    for (const InEdge& mean : graph.in_edges(edge.source)) {
+      if (is(graph, mean.source, "ReduceMean")) host[mean.source] = last;
+    }
+  }
+}
+
 // Layer normalization, GELU and products of quantized matrices as exporters spell them out. Of the
-// first two all but the last node disappear.
+// first two all but the last node disappear; without a bias, what centers the values remains.
 void fuse_spelled_out(const Graph& graph, uint32_t v, std::vector<uint32_t>& host) {
   std::vector<uint32_t> nodes;
-  if (chain(graph, v, {"Pow", "ReduceMean", "Add", "Sqrt", "Div", "Mul", "Add"}, nodes) ||
-      chain(graph, v, {"Pow", "ReduceMean", "Add", "Sqrt", "Div", "Mul"}, nodes)) {
-    for (const InEdge& edge : graph.in_edges(v)) {  // Sub, and the mean it subtracts
-      if (!is(graph, edge.source, "Sub")) continue;
-      host[edge.source] = nodes.back();
-      for (const InEdge& mean : graph.in_edges(edge.source)) {
-        if (is(graph, mean.source, "ReduceMean")) host[mean.source] = nodes.back();
-      }
+  if (chain(graph, v, {"Pow", "ReduceMean", "Add", "Sqrt", "Div", "Mul"}, nodes)) {
+    if (const uint32_t bias = only_reader(graph, nodes.back()); is(graph, bias, "Add")) {
+      nodes.push_back(bias);
+      fuse_centering(graph, v, bias, host);
     }
   } else if (chain(graph, v, {"Erf", "Add", "Mul", "Mul"}, nodes)) {
     const uint32_t scaled = graph.in_edges(v).empty() ? v : graph.in_edges(v)[0].source;
     if (is(graph, scaled, "Div") || is(graph, scaled, "Mul")) host[scaled] = nodes.back();
   } else if (chain(graph, v, {"MatMulInteger", "Cast", "Mul"}, nodes)) {
-    host[nodes[1]] = host[nodes[2]] = v;  // the product is the work
+    host[nodes[1]] = host[nodes[2]] = v;                   // the product is the work
+    for (const InEdge& edge : graph.in_edges(nodes[2])) {  // of the two scales
+      if (is(graph, edge.source, "Mul") && only_reader(graph, edge.source) == nodes[2]) {
+        host[edge.source] = v;
+      }
+    }
     return;
   } else {
     return;
@@ -158,7 +170,7 @@ std::vector<uint32_t> fusion_hosts(const Graph& graph) {
     const std::string& op = graph.node(v).op;
     if (constant[v] || op == "Identity" || op == "Dropout") host[v] = kNoIndex;
     carrier[v] = carries_fusion(op);
-    convolution[v] = operator_class_of(op) == OperatorClass::kConvolution;
+    convolution[v] = op == "Conv" || op == "FusedConv";
     fuse_swish(graph, v, host);
     fuse_spelled_out(graph, v, host);
     const uint32_t source = sole_producer(graph, v);

@@ -17,7 +17,8 @@ namespace placeto {
 //   something that no node computes (a bias, a scale);
 // - is an addition of a convolution that nothing else reads;
 // - is a part of x * Sigmoid(x), of layer normalization or of GELU as exporters spell them out, but
-//   the last node of it, or converts and scales the result of a MatMulInteger.
+//   the last node of it, or, of a normalization without a bias, what centers the values; or
+// - converts and scales the result of a MatMulInteger.
 std::vector<bool> fused_nodes(const Graph& graph);
 
 // The node that each node is made a part of: itself, if it is fused with none; kNoIndex, if it

