@@ -73,6 +73,7 @@ class Importer {
 
  private:
   void collect_parameters();
+  bool shape_is_settled(const std::string& name) const;
   bool is_computed_at_load(const NodeProto& node) const;
   void find_computed_at_load();
   void add_nodes();
@@ -162,15 +163,23 @@ void Importer::describe_operator(const NodeProto& node, NodeSpec& spec) const {
   if (!known) spec.input_types.clear();
 }
 
+// Whether the tensor's shape is known before the model runs, and follows from what the engine
+// knows.
+bool Importer::shape_is_settled(const std::string& name) const {
+  const Value* value = name.empty() ? nullptr : analysis_.scope.find(name);
+  return value != nullptr && value->is_tensor() && !value->stated && has_size(*value);
+}
+
 // Whether engines compute the node once, as they load the model: it reads parameters that nobody
-// can give in a run, or what is computed of them. They leave DequantizeLinear to be fused with its
-// reader.
+// can give in a run, what is computed of them, or no more than the shape of a tensor, which is
+// settled. They leave DequantizeLinear to be fused with its reader.
 bool Importer::is_computed_at_load(const NodeProto& node) const {
   constexpr std::string_view kEveryRun =
       " Bernoulli DequantizeLinear Dropout Multinomial RandomNormalLike RandomUniformLike ";
   if (!is_default_domain(node.domain()) || holds_word(kEveryRun, node.op_type())) return false;
   const auto has_body = [](const onnx::AttributeProto& a) { return a.has_g() || a.graphs_size(); };
   if (std::ranges::any_of(node.attribute(), has_body)) return false;
+  if (node.op_type() == "Shape" && node.input_size() == 1) return shape_is_settled(node.input(0));
   bool reads = false;
   for (const std::string& name : node.input()) {
     if (name.empty()) continue;
