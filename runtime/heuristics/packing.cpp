@@ -1,7 +1,7 @@
 // Bin packing with unlike bins. Best fit decreasing first (Johnson, "Near-optimal bin packing
 // algorithms", MIT 1973); then, from its least overflow, two devices at a time have groups dealt
-// out anew by all sums that their subsets make (Horowitz and Sahni, "Computing partitions with
-// applications to the knapsack problem", JACM 1974); then, for few groups, all packings.
+// out anew by all sums that their subsets make (subset_sums.h); then all devices, or some at a
+// time, take whatever sets fill them (bin_completion.h).
 #include "runtime/heuristics/packing.h"
 
 #include <algorithm>
@@ -12,13 +12,14 @@
 #include "runtime/base/saturating.h"
 #include "runtime/base/stoppable_sort.h"
 #include "runtime/cost/memory.h"
+#include "runtime/heuristics/bin_completion.h"
+#include "runtime/heuristics/subset_sums.h"
 
 namespace placeto {
 namespace {
-constexpr uint32_t kDealt = 20;             // groups dealt out anew at once: 2 x 2^10 sums
-constexpr uint32_t kMostDeals = 2'000;      // of them
-constexpr uint32_t kMostSearched = 64;      // groups, and devices, of which all packings
-constexpr uint64_t kMostSteps = 1'000'000;  // one at a time
+constexpr uint32_t kDealt = 20;         // groups dealt out anew at once: 2 x 2^10 sums
+constexpr uint32_t kMostDeals = 2'000;  // of them
+constexpr uint32_t kMostCompletedDevices = 64;
 
 class Packer {
  public:
@@ -43,15 +44,11 @@ class Packer {
     if (packing.missing_bytes > 0) packing.verdict = Packing::Verdict::kImpossible;
     fit_best();
     if (overflow() > 0) deal_out();
-    const bool few = problem_.group_count() <= kMostSearched && devices_ <= kMostSearched;
-    if (few && overflow() > 0 && packing.missing_bytes == 0 && !stopped(stop_)) {
-      const std::vector<uint32_t> closest = device_of_;
-      const Search result = search_all();
-      if (result == Search::kNone) {
+    if (overflow() > 0 && packing.missing_bytes == 0 && !stopped(stop_)) {
+      if (complete() == Completion::kNone) {
         packing.verdict = Packing::Verdict::kImpossible;
         packing.missing_bytes = 1;
       }
-      if (result != Search::kFound) take_over(closest);
     }
     if (stopped(stop_)) return {};
     if (overflow() == 0) packing.verdict = Packing::Verdict::kFits;
@@ -64,8 +61,6 @@ class Packer {
   }
 
  private:
-  enum class Search : uint8_t { kFound, kNone, kGaveUp };
-
   uint64_t bytes(uint32_t group) const { return problem_.resident_bytes(group); }
   uint64_t limit(uint32_t device) const { return problem_.memory_limit(device); }
 
@@ -99,10 +94,13 @@ class Packer {
     held_[device_of_[group]] -= bytes(group);
     device_of_[group] = kNoIndex;
   }
+  // Groups without a device yet are left out.
   void take_over(const std::vector<uint32_t>& device_of) {
     std::fill(held_.begin(), held_.end(), 0);
     std::fill(peak_.begin(), peak_.end(), 0);
-    for (uint32_t g = 0; g < device_of.size(); ++g) put(g, device_of[g]);
+    for (uint32_t g = 0; g < device_of.size(); ++g) {
+      if (device_of[g] != kNoIndex) put(g, device_of[g]);
+    }
   }
   bool fits(uint32_t group, uint32_t device) const {
     const uint64_t most = limit(device), peak = std::max(peak_[device], need_[group]);
@@ -122,19 +120,22 @@ class Packer {
     return wanted < limit(device) ? limit(device) - wanted : 0;
   }
 
-  // The largest first, each to where it leaves least room; where nothing has room, to where it
-  // lacks least.
+  // The largest first.
   void fit_best() {
     for (const uint32_t g : order_) {
-      uint32_t best = kNoIndex, roomiest = kNoIndex;
-      for (uint32_t d = 0; d < devices_; ++d) {
-        if (!problem_.allowed(g, d)) continue;
-        if (roomiest == kNoIndex || room(d) > room(roomiest)) roomiest = d;
-        if (fits(g, d) && (best == kNoIndex || room(d) < room(best))) best = d;
-      }
-      put(g, best == kNoIndex ? roomiest : best);
+      put_where_it_fits_best(g);
       if (spend(stop_, devices_)) return;
     }
+  }
+  // Where it leaves least room; where nothing has room, where it lacks least.
+  void put_where_it_fits_best(uint32_t group) {
+    uint32_t best = kNoIndex, roomiest = kNoIndex;
+    for (uint32_t d = 0; d < devices_; ++d) {
+      if (!problem_.allowed(group, d)) continue;
+      if (roomiest == kNoIndex || room(d) > room(roomiest)) roomiest = d;
+      if (fits(group, d) && (best == kNoIndex || room(d) < room(best))) best = d;
+    }
+    put(group, best == kNoIndex ? roomiest : best);
   }
 
   // A device that lacks room and any other have groups of theirs dealt out anew, again and again.
@@ -172,7 +173,7 @@ class Packer {
     const double share = random_.uniform();
     const uint64_t target =
         low + std::min(high - low, static_cast<uint64_t>(share * static_cast<double>(high - low)));
-    const uint32_t subset = closest_subset(target);
+    const uint64_t subset = closest_subset(target);
     const uint64_t before = overflow(a) + overflow(b);
     old_.clear();
     for (const uint32_t g : chosen_) old_.push_back(device_of_[g]);
@@ -213,39 +214,19 @@ class Packer {
     if (chosen_.size() > kDealt) chosen_.resize(kDealt);
   }
 
-  struct Sum {
-    uint64_t bytes;
-    uint32_t subset;
-  };
-  // All sums of chosen_[begin, end), ascending: those without and with each further one are merged.
-  void list_sums(uint32_t begin, uint32_t end, std::vector<Sum>& sums) {
-    sums.assign(1, Sum{0, 0});
-    for (uint32_t i = begin; i < end; ++i) {
-      const uint64_t more = bytes(chosen_[i]);
-      sums_.merged.clear();
-      for (size_t without = 0, with = 0; with < sums.size();) {
-        if (without < sums.size() && sums[without].bytes <= sums[with].bytes + more) {
-          sums_.merged.push_back(sums[without++]);
-        } else {
-          sums_.merged.push_back({sums[with].bytes + more, sums[with].subset | 1u << i});
-          ++with;
-        }
-      }
-      sums.swap(sums_.merged);
-    }
-  }
   // Those of the chosen groups whose bytes together come closest to the target.
-  uint32_t closest_subset(uint64_t target) {
+  uint64_t closest_subset(uint64_t target) {
     const auto size = static_cast<uint32_t>(chosen_.size());
-    list_sums(0, size / 2, sums_.low);
-    list_sums(size / 2, size, sums_.high);
+    numbers_.clear();
+    for (const uint32_t g : chosen_) numbers_.push_back(bytes(g));
+    list_subset_sums(numbers_, 0, size / 2, sums_.low, sums_.merged);
+    list_subset_sums(numbers_, size / 2, size, sums_.high, sums_.merged);
     const auto distance = [target](uint64_t sum) {
       return sum > target ? sum - target : target - sum;
     };
-    uint32_t best = 0;
-    uint64_t least = distance(0);
+    uint64_t best = 0, least = distance(0);
     for (size_t i = 0, j = sums_.high.size(); i < sums_.low.size() && j > 0;) {
-      const uint64_t sum = sums_.low[i].bytes + sums_.high[j - 1].bytes;
+      const uint64_t sum = sums_.low[i].sum + sums_.high[j - 1].sum;
       if (distance(sum) < least) {
         least = distance(sum);
         best = sums_.low[i].subset | sums_.high[j - 1].subset;
@@ -259,57 +240,63 @@ class Packer {
     return best;
   }
 
-  // Device after device, the smallest first, takes every set of groups that wastes no more room
-  // than there is to spare (bin completion: Korf, "A new algorithm for optimal bin packing", AAAI
-  // 2002). The largest groups are tried first.
-  Search search_all() {
-    std::fill(device_of_.begin(), device_of_.end(), kNoIndex);
-    std::fill(held_.begin(), held_.end(), 0);
-    std::fill(peak_.begin(), peak_.end(), 0);
-    bins_.resize(devices_);
-    std::iota(bins_.begin(), bins_.end(), 0u);
-    insertion_sort(bins_.data(), bins_.data() + devices_,
-                   [this](uint32_t a, uint32_t b) { return limit(a) < limit(b); });
-    uint64_t spare = 0, all = 0;
-    for (uint32_t d = 0; d < devices_; ++d) {
-      spare = limit(d) > kMostSpare - spare ? kMostSpare : spare + limit(d);
+  // All packings of what has resident bytes, if that is little, or again and again of a few
+  // devices, until nothing lacks room; the rest goes where there is some.
+  Completion complete() {
+    constexpr uint64_t kSteps = 200'000'000;
+    constexpr uint32_t kTries = 30, kMostGroups = 4'096;
+    if (device_of_.size() > kMostGroups) return Completion::kGaveUp;
+    uint64_t steps = kSteps;
+    const std::vector<uint32_t> before = device_of_;
+    Completion result = Completion::kGaveUp;
+    for (uint32_t tried = 0; tried < kTries && steps > 0 && !stopped(stop_); ++tried) {
+      choose_devices();
+      if (chosen_.empty()) return result;
+      const bool all = some_.size() == devices_;
+      result = complete_bins(problem_, need_, chosen_, some_, device_of_, steps, stop_);
+      if (result == Completion::kFound) take_over_weights();
+      if (overflow() == 0) return result;
+      if (all) break;
+      result = Completion::kGaveUp;
     }
-    for (const uint32_t g : order_) all += bytes(g);
-    steps_ = kMostSteps;
-    return fill(0, 0, spare == kMostSpare ? spare : spare - all, all);
+    take_over(before);
+    return result;
   }
 
-  // Groups of order_ from `next` on may still join device bins_[bin]; `left` bytes have no device.
-  Search fill(uint32_t bin, size_t next, uint64_t spare, uint64_t left) {
-    if (steps_ == 0 || spend(stop_, 1)) return Search::kGaveUp;
-    --steps_;
-    const uint32_t d = bins_[bin];
-    while (next < order_.size() && !may_join(order_[next], d)) ++next;
-    if (next == order_.size()) return close(bin, spare, left);
-    // Too much would be left empty, even with all that might still come.
-    if (limit(d) > held_[d] + left && limit(d) - held_[d] - left > spare) return Search::kNone;
-    const uint32_t group = order_[next];
-    const uint64_t peak = peak_[d];
-    put(group, d);
-    const Search with = fill(bin, next + 1, spare, left - bytes(group));
-    if (with != Search::kNone) return with;
-    take(group);
-    peak_[d] = peak;
-    return fill(bin, next + 1, spare, left);
-  }
-  Search close(uint32_t bin, uint64_t spare, uint64_t left) {
-    const uint32_t d = bins_[bin];
-    const uint64_t waste = limit(d) - held_[d];
-    if (spare != kMostSpare && waste > spare) return Search::kNone;
-    if (bin + 1 < devices_) {
-      return fill(bin + 1, 0, spare == kMostSpare ? spare : spare - waste, left);
+  // Devices that lack room, then those that have some, then others, in any order, and the groups on
+  // them that have resident bytes: all, or as many as can be completed.
+  void choose_devices() {
+    std::vector<uint32_t> order(devices_);
+    std::iota(order.begin(), order.end(), 0u);
+    for (uint32_t i = devices_; i > 1; --i) std::swap(order[i - 1], order[random_.below(i)]);
+    const auto rank = [this](uint32_t d) { return overflow(d) > 0 ? 0 : room(d) > 0 ? 1 : 2; };
+    stoppable_sort(
+        order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return rank(a) < rank(b); },
+        stop_);
+    std::vector<std::vector<uint32_t>> weights(devices_);
+    for (const uint32_t g : order_) {
+      if (bytes(g) > 0) weights[device_of_[g]].push_back(g);
     }
-    const bool all = std::none_of(device_of_.begin(), device_of_.end(),
-                                  [](uint32_t device) { return device == kNoIndex; });
-    return all ? Search::kFound : Search::kNone;
+    some_.clear(), chosen_.clear();
+    for (const uint32_t d : order) {
+      if (chosen_.size() + weights[d].size() > kMostCompleted) continue;
+      some_.push_back(d);
+      chosen_.insert(chosen_.end(), weights[d].begin(), weights[d].end());
+      if (some_.size() == kMostCompletedDevices) break;
+    }
+    spend(stop_, order_.size());
   }
-  bool may_join(uint32_t group, uint32_t device) const {
-    return device_of_[group] == kNoIndex && problem_.allowed(group, device) && fits(group, device);
+  // They are dealt out anew; the others go where there is room.
+  void take_over_weights() {
+    std::vector<uint32_t> device_of = device_of_;
+    for (const uint32_t g : order_) {
+      if (bytes(g) == 0) device_of[g] = kNoIndex;
+    }
+    take_over(device_of);
+    for (const uint32_t g : order_) {
+      if (bytes(g) == 0) put_where_it_fits_best(g);
+    }
+    spend(stop_, order_.size());
   }
 
   const Problem& problem_;
@@ -321,12 +308,11 @@ class Packer {
   std::vector<uint32_t> device_of_;
   std::vector<uint64_t> held_, peak_;  // of each device: resident bytes, largest need
   std::vector<uint32_t> chosen_, old_;
+  std::vector<uint32_t> some_;  // devices
+  std::vector<uint64_t> numbers_;
   struct {
-    std::vector<Sum> low, high, merged;
+    std::vector<SubsetSum> low, high, merged;
   } sums_;
-  static constexpr uint64_t kMostSpare = ~uint64_t{0};  // some device has no limit
-  std::vector<uint32_t> bins_;                          // devices, the smallest first
-  uint64_t steps_ = 0;
 };
 
 }  // namespace

@@ -20,8 +20,9 @@ struct Packing {
 };
 
 // What every run holds counts: resident bytes, and beside them, while a node runs, its inputs,
-// outputs and workspace. What else a run holds depends on its timeline, and is left out. Up to
-// about 40 groups whatever fits is found, also to the byte, but for instances made to be hard.
+// outputs and workspace. What else a run holds depends on its timeline, and is left out. Up to 40
+// groups with resident bytes, whatever fits is found, also to the byte, but for instances made to
+// be hard.
 Packing pack(const Problem& problem, Stop* stop = nullptr);
 
 }  // namespace placeto

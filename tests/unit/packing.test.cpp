@@ -19,7 +19,7 @@ bool fits(const Problem& problem, const Assignment& assignment) {
 
 TEST_CASE("weights that fill every device to the byte are packed, up to 40 of them") {
   Random random(51);
-  for (const uint64_t most : {100u, 1'000u, 100'000u}) {
+  for (const uint64_t most : {100u, 1'000u, 100'000u, 2'000'000u, 1'000'000'000u}) {
     for (int i = 0; i < 20; ++i) {
       CAPTURE(most);
       CAPTURE(i);
@@ -35,6 +35,52 @@ TEST_CASE("weights that fill every device to the byte are packed, up to 40 of th
       CHECK(packing.verdict == Packing::Verdict::kFits);
       CHECK(fits(*instance.problem, packing.assignment));
     }
+  }
+}
+
+// More than all subsets of can be tried: some devices at a time are.
+TEST_CASE("weights that nearly fill every device are packed, also more than 40 of them") {
+  Random random(54);
+  for (int i = 0; i < 40; ++i) {
+    CAPTURE(i);
+    const uint32_t nodes = 41 + random.below(60), devices = 3 + random.below(10);
+    std::vector<uint64_t> sizes, rooms(devices, 0);
+    for (uint32_t v = 0; v < nodes; ++v) {
+      sizes.push_back(1 + random.below(1'000'000));
+      rooms[v < devices ? v : random.below(devices)] += sizes.back();
+    }
+    for (uint64_t& room : rooms) room += room / 10'000;
+    const test::Instance instance = weights(sizes, rooms);
+    REQUIRE(instance.problem);
+    CHECK(fits(*instance.problem, pack(*instance.problem).assignment));
+  }
+}
+
+TEST_CASE("nodes without weights that need room beside them do not keep these from being packed") {
+  Random random(55);
+  for (int i = 0; i < 20; ++i) {
+    CAPTURE(i);
+    const uint32_t nodes = 20 + random.below(15), devices = 3 + random.below(4);
+    GraphSpec graph;
+    graph.nodes.resize(nodes + 3);
+    TopologySpec topology = test::equal_devices(devices + 1);
+    for (uint32_t v = 0; v < graph.nodes.size(); ++v) {
+      graph.nodes[v].name = "n" + std::to_string(v);
+      graph.nodes[v].cost_us = {1};
+    }
+    for (DeviceSpec& device : topology.devices) device.memory_bytes = 0;
+    for (uint32_t v = 0; v < nodes; ++v) {
+      const uint64_t bytes = 1 + random.below(2'000'000);
+      graph.nodes[v].resident_bytes = bytes;
+      topology.devices[v < devices ? v : random.below(devices)].memory_bytes += bytes;
+    }
+    for (uint32_t v = nodes; v < graph.nodes.size(); ++v) graph.nodes[v].workspace_bytes = 50;
+    topology.devices[devices].memory_bytes = 50;
+    const test::Instance instance = test::build_instance(std::move(graph), std::move(topology));
+    REQUIRE(instance.problem);
+    const Packing packing = pack(*instance.problem);
+    CHECK(packing.verdict == Packing::Verdict::kFits);
+    CHECK(fits(*instance.problem, packing.assignment));
   }
 }
 
