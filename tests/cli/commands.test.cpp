@@ -83,6 +83,35 @@ TEST_CASE_FIXTURE(PlacedScene, "simulate says so where run times or prices are o
   const Run twice = run({"simulate", graph, "-t", other, "-p", path("p.json")});
   CHECK(twice.status == 0);
   CHECK_MESSAGE(twice.err.find("p.json records a makespan of") != std::string::npos, twice.err);
+  const auto said_of = [&](std::vector<std::string> arguments) {
+    for (const char* more : {"-t", other.c_str(), "--engine", "none", "--json"}) {
+      arguments.emplace_back(more);
+    }
+    return json::parse(run(arguments).out);
+  };
+  const json simulated = said_of({"simulate", graph, "-p", path("p.json")});
+  CHECK(simulated.at("note").get<std::string>().find("records a makespan of") != std::string::npos);
+  const json page = said_of({"report", path("p.json"), "-g", graph, "-o", path("r.html")});
+  CHECK(page.at("placements")[0].at("note") == simulated.at("note"));
+  CHECK(read("r.html").find("records a makespan of") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(PlacedScene, "commands say what a topology states in vain") {
+  json topology_of = json::parse(small_topology());
+  topology_of["default_link"]["latency_us"] = 5;
+  const std::string other = write("latency.json", topology_of.dump());
+  const std::string vain = "charged under transfer 'unicast' only";
+  CHECK(run({"place", graph, "-t", other}).err.find(vain) != std::string::npos);
+  const json simulated =
+      json::parse(run({"simulate", graph, "-t", other, "-p", placement, "--json"}).out);
+  CHECK(simulated.at("note").get<std::string>().find(vain) != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(PlacedScene, "what took no time at all was proved, too") {
+  const std::string net = write("zero.json", R"({"format_version": 1, "nodes": [
+      {"name": "a", "op": "X", "cost_us": [0]}], "edges": []})");
+  CHECK(run_json({"place", net, "-t", topology, "-o", path("z.json"), "--json"}).at("proved"));
+  CHECK(run_json({"simulate", net, "-t", topology, "-p", path("z.json"), "--json"}).at("proved"));
 }
 
 TEST_CASE_FIXTURE(PlacedScene, "a device that lacks rates is named where it runs nothing for it") {

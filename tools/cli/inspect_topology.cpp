@@ -13,37 +13,10 @@
 #include "tools/cli/sheet.h"
 #include "tools/io/topology_words.h"
 #include "tools/machine/machine.h"
+#include "tools/machine/unused_settings.h"
 
 namespace placeto::cli {
 namespace {
-
-// True for a topology that states a latency the cost model will not charge.
-bool ignores_latency(const Topology& topology) {
-  const TopologySpec& spec = topology.spec();
-  if (spec.transfer == Transfer::kUnicast) return false;
-  return spec.default_link.latency_us > 0 ||
-         std::any_of(spec.links.begin(), spec.links.end(),
-                     [](const LinkSpec& link) { return link.parameters.latency_us > 0; });
-}
-
-Json warnings_of(const Topology& topology) {
-  Json warnings = Json::array();
-  if (ignores_latency(topology)) {
-    warnings.push_back(
-        "a link has a latency, which is charged under transfer 'unicast' only; this topology's "
-        "transfer is 'broadcast'");
-  }
-  const std::vector<LinkSpec>& links = topology.spec().links;
-  const bool broadcast = topology.spec().transfer == Transfer::kBroadcast;
-  if ((broadcast || topology.spec().contention == Contention::kNone) &&
-      std::any_of(links.begin(), links.end(),
-                  [](const LinkSpec& l) { return !l.channel.empty(); })) {
-    warnings.push_back(std::string("links name channels, which nothing shares under ") +
-                       (broadcast ? "transfer 'broadcast': outputs leave by their device's egress"
-                                  : "contention 'none': transfers never wait"));
-  }
-  return warnings;
-}
 
 Json describe_link(const LinkParameters& link) {
   return {{"bandwidth_bytes_per_us", link.bandwidth_bytes_per_us},
@@ -164,7 +137,7 @@ Json describe(const Topology& topology) {
           {"links", std::move(links)},
           {"channels", topology.channel_count()},
           {"channel_names", channel_names(topology)},
-          {"warnings", warnings_of(topology)}};
+          {"warnings", unused_settings(topology)}};
 }
 
 std::string summarize(const Topology& topology) {
@@ -180,8 +153,8 @@ std::string summarize(const Topology& topology) {
   }
   std::string text = sheet.render() + "\n" + device_sheet(spec);
   if (!spec.links.empty()) text += "\n" + link_table(spec);
-  for (const Json& warning : warnings_of(topology)) {
-    const std::string line = fitted("warning: " + warning.get<std::string>());
+  for (const std::string& warning : unused_settings(topology)) {
+    const std::string line = fitted("warning: " + warning);
     text += "\n" + emphasized(line, Emphasis::kBad) + "\n";
   }
   return text;

@@ -133,10 +133,6 @@ std::shared_ptr<const Policy> chosen_policy(const PlaceOptions& options) {
   return load_policy(options.policy);
 }
 
-void add_note(const std::string& note, std::string& notes) {
-  notes += (notes.empty() || note.empty() ? "" : "; ") + note;
-}
-
 // What is wanted and there was no time for.
 std::string left_out(const PlaceOptions& options, std::span<const CandidateRow> rows,
                      size_t unexplained, bool in_time) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <system_error>
@@ -60,28 +61,48 @@ Assignment assignment_of(const PlacementSpec& placement, const std::string& file
   return {};
 }
 
-void note_unlike_recorded(const PlacementSpec& placement, const std::string& file,
-                          const Graph& graph, const std::string& given_engine,
-                          const ModelOptions& options, double makespan_us) {
+// Whether the caller asks for another one than the placement records.
+static bool is_other_engine(const PlacementSpec& placement, const std::string& given) {
+  const std::string name = given == "none" ? "-" : given;
+  return !given.empty() && !placement.engine.empty() && name != placement.engine;
+}
+
+// Whether a number that is given is not recorded, though some are.
+static bool are_other_dims(const ModelOptions& options) {
+  return !options.recorded.empty() && std::ranges::any_of(options.dims, [&](const auto& text) {
+    const DimSetting given = dim_setting(text);
+    return std::ranges::none_of(options.recorded, [&](const DimSetting& recorded) {
+      return recorded.name == given.name && recorded.value == given.value;
+    });
+  });
+}
+
+std::string note_unlike_recorded(const PlacementSpec& placement, const std::string& file,
+                                 const Graph& graph, const std::string& given_engine,
+                                 const ModelOptions& options, double makespan_us) {
   constexpr double kAlike = 1e-6;
   const double recorded = placement.makespan_us;
   const bool is_like = std::abs(makespan_us - recorded) <= kAlike * recorded;
+  std::string text;
   if (!placement.graph.empty() && placement.graph != graph.name()) {
-    return note(fmt::format("note: {} is of graph {}, and this is graph {}", file,
-                            in_quotes(placement.graph), in_quotes(graph.name())));
+    text = fmt::format("{} is of graph {}, and this is graph {}", file, in_quotes(placement.graph),
+                       in_quotes(graph.name()));
+  } else if (recorded > 0 && !is_like && !is_other_engine(placement, given_engine) &&
+             !are_other_dims(options)) {
+    text = fmt::format(
+        "{} records a makespan of {}, and this one is {}: run times, prices or dimensions are "
+        "others than it was placed with (--profile, --costs, --dim, the graph, the topology)",
+        file, format_us(recorded), format_us(makespan_us));
   }
-  if (recorded <= 0 || is_like || !given_engine.empty() || !options.dims.empty()) return;
-  note(
-      fmt::format("note: {} records a makespan of {}, and this one is {}: run times or prices are "
-                  "others than it was placed with (--profile, --costs, the graph, the topology)",
-                  file, format_us(recorded), format_us(makespan_us)));
+  if (!text.empty()) note("note: " + text);
+  return text;
 }
 
 RecordedProof proof_of(const PlacementSpec& placement, const Problem& problem,
                        const Timeline& timeline) {
   // Equal inputs give equal answers everywhere.
   const auto is_recorded = [](double us, double recorded) {
-    return recorded > 0 && std::abs(us - recorded) <= kRounding * recorded;
+    return std::abs(us - recorded) <= kRounding * recorded;  // what is not recorded is 0
   };
   const double bound_us = placement.lower_bound_us;
   const bool meets_bound = is_recorded(timeline.makespan_us, bound_us);

@@ -24,11 +24,11 @@ Assignment assignment_of(const PlacementSpec& placement, const std::string& file
                          const Graph& graph, const std::string& graph_path,
                          const Topology& topology);
 
-// A line on standard error where the graph has another name than the placement records, or the
-// makespan is another, and the caller asked for no other engine or dimensions.
-void note_unlike_recorded(const PlacementSpec& placement, const std::string& file,
-                          const Graph& graph, const std::string& given_engine,
-                          const ModelOptions& options, double makespan_us);
+// That the graph has another name than the placement records, or the makespan is another though the
+// caller asked for no other engine or dimensions; "": neither. Said on standard error, too.
+std::string note_unlike_recorded(const PlacementSpec& placement, const std::string& file,
+                                 const Graph& graph, const std::string& given_engine,
+                                 const ModelOptions& options, double makespan_us);
 
 // What a placement records of how good it is, which a placing found out and no run tells.
 struct RecordedProof {

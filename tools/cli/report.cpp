@@ -158,7 +158,14 @@ std::string summary(const Problem& problem, const LowerBounds& bounds,
          p.violations.empty() ? "yes" : "no"},
         p.violations.empty() ? Emphasis::kNone : Emphasis::kBad);
   }
-  return heading(problem) + "\n" + table.render() + sources(placements);
+  std::string text = heading(problem) + "\n" + table.render() + sources(placements);
+  for (const ReportPlacement& p : placements) {
+    for (const std::string& what : p.violations) {
+      const std::string line = printable(p.label + " is not feasible: " + what);
+      text += emphasized(fitted(line), Emphasis::kBad) + "\n";
+    }
+  }
+  return text;
 }
 
 Json describe(const LowerBounds& bounds, std::span<const ReportPlacement> placements,
@@ -172,7 +179,9 @@ Json describe(const LowerBounds& bounds, std::span<const ReportPlacement> placem
                     {"explained_nodes", p.reasons.asked},
                     {"proved", p.proved},
                     {"lower_bound_recorded", !p.bound_file.empty()},
-                    {"feasible", p.violations.empty()}});
+                    {"feasible", p.violations.empty()},
+                    {"violations", p.violations},
+                    {"note", p.note}});
   }
   return {{"lower_bound_us", bounds.best_us()},
           {"placements", std::move(rows)},
@@ -218,6 +227,9 @@ void run_report(ReportOptions& options) {
       add_candidates_by_placing(problem, options, shown);
     }
     simulate_for_report(problem, *division, std::min(work, all), shown);
+    add_note(note_unlike_recorded(spec, options.placements[i], graph, options.engine, options.model,
+                                  shown.timeline.makespan_us),
+             shown.note);
   }
 
   const LowerBounds bounds =

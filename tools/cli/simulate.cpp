@@ -105,8 +105,7 @@ Json describe(const Problem& problem, const Assignment& assignment, const Timeli
               {"finish_us", timeline.finish_us},
               {"peak_memory_bytes", timeline.peak_memory_bytes},
               {"feasible", found.empty()},
-              {"violations", found},
-              {"note", note_on_numbers(problem.graph(), problem.topology())}};
+              {"violations", found}};
   object["memory_shortfall_bytes"] = memory_shortfall(problem, timeline.peak_memory_bytes);
   add_figures(object, timeline, bounds);
   add_stages(object, problem, timeline);
@@ -178,12 +177,12 @@ void run_simulate(SimulateOptions& options) {
 
   Simulator simulator(problem);
   const Timeline& timeline = simulator.run(assignment, *division);
-  const std::string tuned = tuned_graph(options.placement, options.graph);
-  if (!tuned.empty()) {
-    note("note: " + tuned);
+  std::string doubt = tuned_graph(options.placement, options.graph);
+  if (!doubt.empty()) {
+    note("note: " + doubt);
   } else {
-    note_unlike_recorded(placement, options.placement, graph, options.engine, options.model,
-                         timeline.makespan_us);
+    doubt = note_unlike_recorded(placement, options.placement, graph, options.engine, options.model,
+                                 timeline.makespan_us);
   }
   LowerBounds bounds = lower_bounds(problem);
   const auto found = violations(problem, assignment, timeline);
@@ -196,6 +195,9 @@ void run_simulate(SimulateOptions& options) {
     Json object = describe(problem, assignment, timeline, bounds, found, advice);
     object["lower_bound_recorded"] = is_recorded;
     object["proved"] = proof.proved;
+    std::string numbers = note_on_numbers(graph, topology);
+    add_note(doubt, numbers);
+    object["note"] = numbers;
     print_json(object);
   } else {
     print(summary(problem, assignment, timeline, bounds, found, advice));

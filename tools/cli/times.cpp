@@ -10,6 +10,7 @@
 #include "tools/cli/common.h"
 #include "tools/cli/graph_input.h"
 #include "tools/machine/machine.h"
+#include "tools/machine/unused_settings.h"
 #include "tools/report/table.h"
 #include "tools/report/time_sources.h"
 
@@ -35,7 +36,11 @@ std::string implausible_times(const Graph& graph) {
 
 // What is wrong beside unlike sources.
 std::vector<std::string> other_notes(const Graph& graph, const Topology& topology) {
-  return {unused_times(graph, topology), lacking_rates(graph, topology), implausible_times(graph)};
+  std::vector<std::string> notes = unused_settings(topology);
+  notes.push_back(unused_times(graph, topology));
+  notes.push_back(lacking_rates(graph, topology));
+  notes.push_back(implausible_times(graph));
+  return notes;
 }
 
 }  // namespace
