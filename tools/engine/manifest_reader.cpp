@@ -393,9 +393,25 @@ bool takes_dim(const Manifest& manifest, const DimSetting& dim) {
 }
 
 std::vector<DimSetting> dims_of(const Manifest& manifest, std::span<const DimSetting> given) {
-  return merged_dims(manifest.dims, given, [&manifest](const std::string& place) {
-    return name_of_axis(manifest, place);
-  });
+  std::vector<DimSetting> dims =
+      merged_dims(manifest.dims, given,
+                  [&manifest](const std::string& place) { return name_of_axis(manifest, place); });
+  // What stands for all, once more by name: the engine knows no other.
+  const auto all = std::ranges::find(dims, "*", &DimSetting::name);
+  if (all == dims.end()) return dims;
+  const uint64_t value = all->value;
+  for (const TensorInfo& input : manifest.declared) {
+    for (size_t axis = 0; axis < input.shape.size(); ++axis) {
+      const std::string& symbol = input.symbols[axis];
+      const std::string place = input.name + "[" + std::to_string(axis) + "]";
+      if (input.shape[axis] >= 0 || symbol.empty()) continue;
+      const auto sets_it = [&](const DimSetting& dim) {
+        return dim.name == symbol || dim.name == place;
+      };
+      if (std::ranges::none_of(dims, sets_it)) dims.push_back({symbol, value, true});
+    }
+  }
+  return dims;
 }
 
 Manifest whole_model(const std::string& file, const std::string& device) {

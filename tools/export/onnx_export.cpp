@@ -21,6 +21,7 @@
 #include "tools/export/split.h"
 #include "tools/export/value_types.h"
 #include "tools/onnx/bodies.h"
+#include "tools/onnx/dimensions.h"
 #include "tools/onnx/graph_order.h"
 #include "tools/onnx/model.h"
 #include "tools/onnx/prepare.h"
@@ -122,6 +123,32 @@ std::vector<uint32_t> stages_of_nodes(const OnnxModel& model, const Placed& plac
   return stages;
 }
 
+// The same numbers, each by the name of an axis, or by its place if it has none: whoever runs the
+// stages looks for these, and the engine knows no others.
+std::vector<DimSetting> named_axes(const onnx::GraphProto& graph, std::vector<DimSetting> dims) {
+  for (DimSetting& dim : dims) dim.may_be_absent = true;
+  onnx::ModelProto settled;
+  *settled.mutable_graph()->mutable_input() = graph.input();
+  if (!set_dimensions(settled, dims).ok()) return dims;
+  std::vector<DimSetting> named;
+  for (int i = 0; i < graph.input_size(); ++i) {
+    const auto& before = graph.input(i).type().tensor_type().shape();
+    const auto& after = settled.graph().input(i).type().tensor_type().shape();
+    for (int axis = 0; axis < before.dim_size(); ++axis) {
+      const bool was_free = !before.dim(axis).has_dim_value() || before.dim(axis).dim_value() < 0;
+      if (!was_free || !after.dim(axis).has_dim_value() || after.dim(axis).dim_value() < 0)
+        continue;
+      const auto value = static_cast<uint64_t>(after.dim(axis).dim_value());
+      const std::string& symbol = before.dim(axis).dim_param();
+      const auto same = std::ranges::find(named, symbol, &DimSetting::name);
+      if (!symbol.empty() && same != named.end() && same->value == value) continue;
+      const std::string place = graph.input(i).name() + "[" + std::to_string(axis) + "]";
+      named.push_back({symbol.empty() || same != named.end() ? place : symbol, value});
+    }
+  }
+  return named;
+}
+
 // The numbers that were placed with, but those that the caller gives anew.
 std::vector<std::string> dims_of(const OnnxModel& model, const std::vector<std::string>& recorded,
                                  std::span<const DimSetting> given) {
@@ -140,7 +167,8 @@ std::vector<std::string> dims_of(const OnnxModel& model, const std::vector<std::
     return std::nullopt;
   };
   std::vector<std::string> texts;
-  for (const DimSetting& dim : merged_dims(before, given, name_of_axis)) {
+  const auto& graph = model.proto.graph();
+  for (const DimSetting& dim : named_axes(graph, merged_dims(before, given, name_of_axis))) {
     texts.push_back(dim_text(dim));
   }
   return texts;
