@@ -36,6 +36,35 @@ TEST_CASE("verify ends with 1 and names what ran elsewhere") {
   CHECK(report["status"] == "not as planned");
 }
 
+TEST_CASE("verify does not pass nodes that only the model could tell") {
+  const Workplace place;
+  place.write("plan.json", kNames);
+  const std::string good = profile("CUDAExecutionProvider");
+  const auto with = [&](const std::string& op) {
+    return good.substr(0, good.size() - 1) + R"(, {"cat": "Node", "name": "token_1_kernel_time",
+        "ts": 13, "dur": 5, "args": {"op_name": ")" +
+           op + R"(", "provider": "CPUExecutionProvider"}}])";
+  };
+  place.write("copied.json", with("MemcpyToHost"));
+  place.write("fused.json", with("FusedConv"));
+  CHECK(place.run({"verify", "plan.json", "copied.json"}).status == 0);
+  const Run fused = place.run({"verify", "plan.json", "fused.json", "--json"});
+  CHECK(fused.status == 1);
+  const auto report = nlohmann::json::parse(fused.out);
+  CHECK(report["unknown"] == 1);
+  CHECK(report["error"].get<std::string>().find("--model MODEL.onnx") != std::string::npos);
+}
+
+TEST_CASE("verify refuses what it would not look at") {
+  const Workplace place;
+  place.write("plan.json", kNames);
+  place.write("good.json", profile("CUDAExecutionProvider"));
+  const Run with_model = place.run({"verify", "plan.json", "good.json", "--model", "none.onnx"});
+  CHECK(with_model.status == 2);
+  CHECK_MESSAGE(with_model.err.find("takes no --model") != std::string::npos, with_model.err);
+  CHECK(place.run({"verify", "p.plpo", "-k", "k.pub", "--provider", "gpu=cuda"}).status == 2);
+}
+
 TEST_CASE("verify reads plans and records from standard input, and calls it that") {
   const Workplace place;
   place.write("plan.json", kNames);

@@ -137,6 +137,28 @@ TEST_CASE_FIXTURE(ModelScene, "a split knows the numbers that it was placed with
   CHECK(json::parse(again.out)["status"] == "bad usage");
 }
 
+TEST_CASE_FIXTURE(ModelScene, "a split calls the numbers by the names of dimensions") {
+  for (const char* dim : {"*=3", "x[0]=3", "batch=3"}) {
+    CAPTURE(dim);
+    const std::string stages = std::string("stages ") + dim[0];
+    REQUIRE(run({"place", model, "--dim", dim, "-t", topology, "-o", "p.json"}).status == 0);
+    const Run split = run({"export", "p.json", "--model", model, "--split", stages});
+    REQUIRE_MESSAGE(split.status == 0, split.err);
+    CHECK(json::parse(read(stages + "/manifest.json"))["dims"] == json({{"batch", 3}}));
+  }
+}
+
+TEST_CASE_FIXTURE(ModelScene, "export refuses what it would not look at") {
+  REQUIRE(run({"place", model, "--dim", "batch=1", "-t", topology, "-o", "p.json"}).status == 0);
+  before = files();
+  const std::string costs = "with --topology only", names = "has no names of the engine's";
+  fails({"export", "p.json", "--model", model, "--split", "s", "--costs", "none"}, 2, costs);
+  fails({"export", "p.json", "--model", model, "-f", "json", "--profile", "cpu=none"}, 2, costs);
+  fails({"export", "p.json", "--model", model, "--split", "s", "--engine-device", "gpu=x"}, 2,
+        names);
+  fails({"export", "p.json", "--model", model, "-f", "dot", "--engine-device", "gpu=x"}, 2, names);
+}
+
 // The second device has work as soon as `p` has run, and the first need not wait for it:
 //
 //   p (0) - q (1) - add (0)

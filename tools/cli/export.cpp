@@ -287,10 +287,11 @@ struct Format {
   std::string_view name, meaning;
   void (*write)(const Job& job);
   enum class Output { kJson, kText, kModel } output;  // kModel takes -o
+  bool takes_names = true;                            // of the engine's devices
 };
 
 const Format kFormats[] = {
-    {"json", "names of nodes and devices", export_neutral, Format::Output::kJson},
+    {"json", "names of nodes and devices", export_neutral, Format::Output::kJson, false},
     {"ort-annotations",
      "a copy of the model with layer_ann on each node, and the ONNX Runtime session option that "
      "goes with it",
@@ -299,7 +300,7 @@ const Format kFormats[] = {
      "the session option that assigns by node names, checked against the engine's rules; an "
      "annotated copy if no such string exists",
      export_names, Format::Output::kJson},
-    {"dot", "Graphviz", export_dot, Format::Output::kText},
+    {"dot", "Graphviz", export_dot, Format::Output::kText, false},
     {"llama-override-tensor", "the option of llama.cpp", export_llama, Format::Output::kText},
     {"hf-device-map", "device_map of Hugging Face Accelerate", export_device_map,
      Format::Output::kJson},
@@ -335,6 +336,17 @@ void check_usage(const ExportOptions& options) {
   if (!options.topology.empty() && options.stages != "recorded") {
     throw Failure(kBadUsage,
                   "--stages " + options.stages + " forms other stages than --topology predicts");
+  }
+  if (options.import.costs.any() && options.topology.empty()) {
+    throw Failure(
+        kBadUsage,
+        "--profile, --costs and --efficiencies tell what is predicted: with --topology only");
+  }
+  const bool has_names = !options.format.empty() && format_of(options).takes_names;
+  if (!options.engine_devices.empty() && !has_names) {
+    throw Failure(kBadUsage,
+                  "--engine-device: " + (options.format.empty() ? "--split" : options.format) +
+                      " has no names of the engine's");
   }
   if (!options.format.empty()) check_format(options);
   check_outputs({options.out});

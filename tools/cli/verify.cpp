@@ -35,7 +35,8 @@ A plan is a placement (with --model or --graph, for the names of its nodes), wha
 json printed, or a split model. A record is a profile of ONNX Runtime, of a split model one for each
 stage. Exit status 1: the engine ran a node on another provider than the one its device stands for,
 and the list says which, or no record has a node of a stage. A device stands for the provider that
---provider names, else for those of its kind.)";
+--provider names, else for those of its kind. The engine gives what it fuses names of its own: only
+--model, or a split model, tells what these are; without it the check fails if there are any.)";
 
 struct VerifyOptions {
   Common common;
@@ -49,6 +50,15 @@ struct Plan {
   std::vector<std::string> devices;
   bool is_split = false;  // each stage is a model, and has a record of its own
 };
+
+// Options that would do nothing.
+void refuse_unused(const VerifyOptions& options, const std::string& plan) {
+  const bool any = !options.model.empty() || !options.graph.empty() || options.import.any();
+  if (any) {
+    throw Failure(kBadUsage, options.plan + ": is " + plan +
+                                 ", so it takes no --model, --graph, --dim, --set or --shape");
+  }
+}
 
 Plan named(const Placed& placed) {
   Plan plan{{}, placed.devices};
@@ -108,12 +118,17 @@ Plan read_plan(const VerifyOptions& options) {
   const bool is_manifest_name =
       std::filesystem::path(options.plan).filename() == "manifest.json";  // also a broken one
   if (is_manifest_name || std::filesystem::is_directory(options.plan, error)) {
+    refuse_unused(options, "a split model");
     return read_split(options.plan);
   }
   const std::string file = input_path(options.plan);
   Result<Json> tree = tree_of(file);
-  if (tree.ok() && is_names(*tree)) return read_names(*tree, options.plan);
+  if (tree.ok() && is_names(*tree)) {
+    refuse_unused(options, "names of nodes");
+    return read_names(*tree, options.plan);
+  }
   if (tree.ok() && is_manifest(file)) {
+    refuse_unused(options, "a split model");
     if (file == options.plan) return read_split(options.plan);
     fail_without_stages();
   }
@@ -144,9 +159,10 @@ void print_json_report(const Verification& result, const std::string& failure) {
     differences.push_back(
         {{"node", d.node}, {"op", d.op}, {"device", d.device}, {"provider", d.provider}});
   }
-  Json report{{"as_planned", result.as_planned},       {"compiled", result.compiled},
-              {"not_seen", result.not_seen},           {"by_engine", result.by_engine},
-              {"differences", std::move(differences)}, {"not_run", result.not_run}};
+  Json report{{"as_planned", result.as_planned}, {"compiled", result.compiled},
+              {"not_seen", result.not_seen},     {"by_engine", result.by_engine},
+              {"unknown", result.unknown},       {"differences", std::move(differences)},
+              {"not_run", result.not_run}};
   if (!failure.empty()) {  // as of every failure
     report["error"] = failure;
     report["status"] = "not as planned";
@@ -175,6 +191,7 @@ void print_text_report(const Verification& result) {
   if (result.by_engine > 0) {
     text += fmt::format("; {} of the engine's own", format_count(result.by_engine));
   }
+  if (result.unknown > 0) text += fmt::format("; {} unknown", format_count(result.unknown));
   if (!result.not_run.empty()) {
     text += fmt::format("; {} not run", plural(result.not_run.size(), "stage"));
   }
@@ -187,6 +204,13 @@ std::string failure_of(const Verification& result) {
   std::string text, stages;
   if (!result.differences.empty()) {
     text = fmt::format("{} did not run as planned", plural(result.differences.size(), "node"));
+  }
+  if (result.unknown > 0) {
+    text += fmt::format(
+        "{}{} that ran {} a name of the engine's, which gives what it fuses others: --model "
+        "MODEL.onnx beside a placement tells which of its nodes these are",
+        text.empty() ? "" : "; ", plural(result.unknown, "node"),
+        result.unknown == 1 ? "has" : "have");
   }
   if (result.not_run.empty()) return text;
   for (size_t i = 0; i < std::min(kShown, result.not_run.size()); ++i) {
@@ -241,6 +265,8 @@ void verify_record(const VerifyOptions& options) {
 void run_verify(const VerifyOptions& options) {
   if (!options.public_key.empty()) {
     if (!options.records.empty()) throw Failure(kBadUsage, "--public-key takes one policy");
+    refuse_unused(options, "a policy");
+    if (!options.providers.empty()) throw Failure(kBadUsage, "--public-key takes no --provider");
     return verify_signature(options.plan, options.name, options.public_key, options.signature,
                             options.common.json);
   }

@@ -10,6 +10,7 @@
 #include "tools/costs/engine_nodes.h"
 #include "tools/devices/device_settings.h"
 #include "tools/devices/providers.h"
+#include "tools/io/word_list.h"
 
 namespace placeto {
 namespace {
@@ -20,6 +21,7 @@ struct PlanGraph {
   GraphSpec spec;
   std::vector<std::vector<std::string>> devices;  // per node
   std::vector<NodeOutputs> outputs;               // per node, in the model
+  bool has_outputs = false;                       // any
   std::vector<std::vector<uint32_t>> stages;      // per node, indices into stage_names
   std::vector<std::string> stage_names, stage_devices;
 };
@@ -57,6 +59,7 @@ PlanGraph graph_of(std::span<const PlannedNode> plan) {
     result.devices[v].push_back(node.device);
     std::vector<std::string>& outputs = result.outputs[v].names;
     outputs.insert(outputs.end(), node.outputs.begin(), node.outputs.end());
+    result.has_outputs |= !outputs.empty();
     if (node.stage.empty()) continue;
     result.stages[v].push_back(stages.of(node.stage));
     if (result.stage_devices.size() < result.stage_names.size()) {
@@ -108,6 +111,7 @@ class Check {
     uint32_t stage = kNoIndex;  // of the other nodes of the record; kNoIndex: there are none
   };
 
+  bool is_unknown(const ProfiledNode& node) const;
   bool serves(const std::string& provider, const std::string& device) const;
   void judge(const ProfiledNode& node, std::span<const std::string> devices);
   uint32_t stage_of(const Compiled& compiled) const;
@@ -125,6 +129,12 @@ class Check {
   std::vector<Compiled> compiled_;
   Verification result_;
 };
+
+bool Check::is_unknown(const ProfiledNode& node) const {
+  constexpr std::string_view kEnginesOwn =
+      " Cast MemcpyFromHost MemcpyToHost ReorderInput ReorderOutput Transpose ";
+  return !planned_.has_outputs && !holds_word(kEnginesOwn, node.op);
+}
 
 bool Check::serves(const std::string& provider, const std::string& device) const {
   const auto name = names_.find(device);
@@ -166,7 +176,7 @@ void Check::add(const Profile& record) {
     if (is_compiled(node)) {
       compiled.nodes.push_back(&node);
     } else if (v == kNoIndex) {
-      ++result_.by_engine;
+      ++(is_unknown(node) ? result_.unknown : result_.by_engine);
     } else {
       seen[v] = seen_[v] = true;
       judge(node, planned_.devices[v]);
