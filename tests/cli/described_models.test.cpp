@@ -49,4 +49,8 @@ TEST_CASE_FIXTURE(ModelFiles, "fields of what is unknown of a model, or inlined,
   const json object = run_json({"inspect", branches, "--set", "c=true", "--json"});
   CHECK(object.at("inlined").size() == 1);
   check_described(object, inspected);
+  const Run open = run({"inspect", branches, "--json"});
+  CHECK(open.err.find("--set 'c=VALUE'") != std::string::npos);
+  CHECK(json::parse(open.out).at("undecided").size() == 1);
+  check_described(json::parse(open.out), inspected);
 }

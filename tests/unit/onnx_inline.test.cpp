@@ -92,6 +92,7 @@ TEST_CASE("an If whose input is set becomes the branch that it takes") {
   REQUIRE(without.report.inlined.size() == 1);
   CHECK(without.report.inlined[0].node == "merged");
   CHECK(without.report.inlined[0].branch == "else");
+  CHECK(without.report.undecided.empty());
   const ImportedGraph with = inlined(merged_model(), with_value("use_cache=1"));
   CHECK(names(with) == std::vector<std::string>{"relu", "product", "merged/result_1", "add"});
 }
@@ -100,6 +101,10 @@ TEST_CASE("an If that nothing decides stays one node") {
   const ImportedGraph got = inlined(merged_model());
   CHECK(names(got) == std::vector<std::string>{"relu", "merged", "add"});
   CHECK(got.report.inlined.empty());
+  REQUIRE(got.report.undecided.size() == 1);
+  CHECK(got.report.undecided[0].node == "merged");
+  CHECK(got.report.undecided[0].inputs == std::vector<std::string>{"use_cache"});
+  CHECK(got.report.undecided[0].nodes == 2);
 }
 
 //  If(rank of x == 2: If(constant: exp(x)) else relu(x))

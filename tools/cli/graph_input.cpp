@@ -223,6 +223,27 @@ ModelGraph import_model(const std::string& path, const ModelOptions& options) {
   return model;
 }
 
+std::string undecided_summary(const ImportReport& report) {
+  if (report.undecided.empty()) return "";
+  constexpr size_t kShown = 5;
+  std::vector<std::string> inputs;
+  uint64_t most = 0;
+  for (const UndecidedIf& branches : report.undecided) {
+    most = std::max(most, branches.nodes);
+    for (const std::string& input : branches.inputs) {
+      if (inputs.size() < kShown && std::ranges::find(inputs, input) == inputs.end()) {
+        inputs.push_back(input);
+      }
+    }
+  }
+  std::string options;
+  for (const std::string& input : inputs) options += fmt::format(" --set '{}=VALUE'", input);
+  const size_t count = report.undecided.size();
+  return fmt::format("{}, with up to {} inside, {}; to place these, say what callers give:{}",
+                     plural(count, "If node"), plural(most, "node"),
+                     count == 1 ? "counts as one node" : "count as one node each", options);
+}
+
 std::string unknown_summary(const ImportReport& report) {
   if (report.unknown.empty()) return "";
   constexpr size_t kShown = 5;
@@ -244,8 +265,10 @@ std::string unknown_summary(const ImportReport& report) {
 Graph load_graph(const std::string& path, const ModelOptions& options) {
   if (is_onnx_input(path)) {
     ModelGraph model = import_model(path, options);
-    const std::string unknown = unknown_summary(model.report);
-    if (!unknown.empty()) note(as_given(path + ": " + unknown));
+    for (const std::string& summary :
+         {undecided_summary(model.report), unknown_summary(model.report)}) {
+      if (!summary.empty()) note(as_given(path + ": " + summary));
+    }
     return require(Graph::build(std::move(model.spec)));
   }
   const std::string file = input_path(path);

@@ -97,8 +97,10 @@ void run_import(const ImportOptions& options) {
   }
   print_done(summary(imported, options.out));
   write_spec(options.out, imported.spec);
-  const std::string unknown = unknown_summary(imported.report);
-  if (!unknown.empty()) note(unknown);
+  for (const std::string& summary :
+       {undecided_summary(imported.report), unknown_summary(imported.report)}) {
+    if (!summary.empty()) note(summary);
+  }
 }
 
 }  // namespace

@@ -39,11 +39,16 @@ Json describe(const ModelGraph& model) {
   const ImportReport& report = model.report;
   const Figures figures = measure(model.spec);
   Json opsets = Json::object(), inlined = Json::array(), unknown = Json::array();
+  Json undecided = Json::array();
   for (const auto& [domain, version] : report.opsets) {
     opsets[domain.empty() ? "ai.onnx" : domain] = version;
   }
   for (const InlinedIf& branch : report.inlined) {
     inlined.push_back({{"node", branch.node}, {"branch", branch.branch}, {"nodes", branch.nodes}});
+  }
+  for (const UndecidedIf& branches : report.undecided) {
+    undecided.push_back(
+        {{"node", branches.node}, {"inputs", branches.inputs}, {"nodes", branches.nodes}});
   }
   for (const UnknownShape& shape : report.unknown) {
     unknown.push_back({{"node", shape.node}, {"op", shape.op}, {"problem", shape.problem}});
@@ -66,6 +71,7 @@ Json describe(const ModelGraph& model) {
           {"kept_whole", figures.groups.size()},
           {"kept_whole_nodes", figures.grouped},
           {"inlined", std::move(inlined)},
+          {"undecided", std::move(undecided)},
           {"unknown", std::move(unknown)}};
 }
 
@@ -145,6 +151,8 @@ void inspect_model(const std::string& path, ModelOptions options, const Common& 
   const ModelGraph model = import_model(path, options);
   if (common.json) return print_json(describe(model));
   print(summarize(model));
+  const std::string undecided = undecided_summary(model.report);
+  if (!undecided.empty()) note(undecided);
   const std::string unknown = unknown_summary(model.report);
   if (unknown.empty()) return;
   const bool assumed = !has_default && !model.report.symbols.empty();

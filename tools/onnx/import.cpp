@@ -21,6 +21,7 @@
 #include "tools/onnx/inner_weights.h"
 #include "tools/onnx/interface.h"
 #include "tools/onnx/prepare.h"
+#include "tools/onnx/undecided.h"
 
 namespace placeto {
 namespace {
@@ -395,6 +396,7 @@ Result<ImportedGraph> import_model(OnnxModel model, const std::string& name,
   if (!analysis.ok()) return analysis.status();
   if (Status s = check_outputs(model.proto.graph(), *analysis); !s.ok()) return s;
   if (Status s = check_shapes(*analysis, options.settings.shapes); !s.ok()) return s;
+  std::vector<UndecidedIf> undecided = undecided_branches(model, analysis->producers);
   Importer importer(model, *analysis, options);
   ImportedGraph imported = importer.run(name);
   ImportReport& report = imported.report;
@@ -403,6 +405,7 @@ Result<ImportedGraph> import_model(OnnxModel model, const std::string& name,
   report.outputs = std::move(interface.outputs);
   report.symbols = std::move(interface.symbols);
   report.corrected = std::move(interface.corrected);
+  report.undecided = std::move(undecided);
   for (const InlinedBranch& branch : *inlined) {
     report.inlined.push_back({branch.node, branch.then_branch ? "then" : "else", branch.nodes});
   }

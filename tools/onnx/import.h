@@ -73,6 +73,13 @@ struct InlinedIf {
   uint64_t nodes = 0;
 };
 
+// An If that stays one node, and the inputs of the model that would decide it if they were set.
+struct UndecidedIf {
+  std::string node;
+  std::vector<std::string> inputs;
+  uint64_t nodes = 0;  // of the larger branch
+};
+
 struct ImportReport {
   std::string producer;
   int64_t ir_version = 0;
@@ -83,6 +90,7 @@ struct ImportReport {
   std::vector<ModelTensor> inputs, outputs;             // without those that are parameters or set
   std::vector<std::string> symbols;                     // free dimensions of the inputs
   std::vector<InlinedIf> inlined;
+  std::vector<UndecidedIf> undecided;
   std::vector<std::string> corrected;  // shapes that were set and that the model says otherwise
   std::vector<UnknownShape> unknown;
 };
