@@ -64,6 +64,17 @@ TEST_CASE_FIXTURE(ModelScene, "compare gives options of models to those of its i
   CHECK(run(line).status == 2);
 }
 
+TEST_CASE_FIXTURE(ModelScene, "what does not fit is said with the numbers that were given") {
+  OnnxBuilder b;
+  b.input("x", {"1", "1", "length"});
+  b.weight("w", {1, 1, 5});
+  b.node("Conv", {"x", "w"}, {"y"}, "conv");
+  b.output("y");
+  const std::string net = write("window.onnx", b.bytes());
+  before = files();
+  fails({"place", net, "--dim", "length=1", "-t", topology}, 3, "read with --dim 'length=1'");
+}
+
 TEST_CASE_FIXTURE(ModelScene, "import writes a graph that the other commands take") {
   const json said = run_json({"import", model, "--dim", "batch=1", "-o", "graph.json", "--json"});
   CHECK(said.at("nodes") == 5);

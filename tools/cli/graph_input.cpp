@@ -204,6 +204,17 @@ AnySpec load_any(const std::string& path) {
   throw Failure(kBadInputFile, path + ": " + other);
 }
 
+// What does not fit may be the numbers, not the model.
+static Result<ImportedGraph> with_dims(Result<ImportedGraph> imported,
+                                       const ModelSettings& settings) {
+  if (imported.ok() || settings.dims.empty()) return imported;
+  const Status& status = imported.status();
+  if (status.message().find("graph.node[") == std::string::npos) return imported;
+  std::string numbers;
+  for (const DimSetting& dim : settings.dims) numbers += " --dim '" + dim_text(dim) + "'";
+  return Status(status.code(), status.message() + "; it was read with" + numbers);
+}
+
 ModelGraph import_model(const std::string& path, const ModelOptions& options) {
   const std::string file = input_path(path);
   refuse_foreign_model(file);
@@ -213,7 +224,7 @@ ModelGraph import_model(const std::string& path, const ModelOptions& options) {
   import.settings = model_settings(options);
   import.copy_shared = options.copy_shared;
   if (options.tear_patterns) import.patterns = {};
-  const ImportedGraph imported = require(import_onnx(file, import));
+  const ImportedGraph imported = require(with_dims(import_onnx(file, import), import.settings));
   ModelGraph model{imported.spec, imported.report, {}};
   for (const std::string& text : imported.report.corrected) note(as_given(path + ": " + text));
   model.profiles = require(add_costs(readable(options.costs), imported.outputs, model.spec));
