@@ -31,6 +31,7 @@ Result<NewDirectory> NewDirectory::create(const std::string& path) {
   if (staging.root().empty()) {
     return Status::io(path + ": cannot write there: " + std::strerror(errno));
   }
+  staging.inherit_group(target.string());
   return NewDirectory(target.string(), std::move(staging));
 }
 

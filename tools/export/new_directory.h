@@ -8,8 +8,9 @@
 
 namespace placeto {
 
-// Files are written into a directory beside the final one, which takes its name in the end. Without
-// commit() it is removed, with everything in it.
+// Files are written into a directory beside the final one, which takes its name in the end, and the
+// permissions, owner and group of an empty one that was there. Without commit() it is removed, with
+// everything in it.
 class NewDirectory {
  public:
   // Fails with kInvalidArgument when `path` exists, unless it is an empty directory or leads to

@@ -25,6 +25,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kPattern = "-XXXXXX";
 // Tells such a folder from others of such a name, which are somebody's own.
 constexpr const char* kMark = ".placeto-scratch";
+constexpr uid_t kSameOwner = static_cast<uid_t>(-1);  // as chown has it
 
 // The folder, locked; -1 if it cannot be opened or, unless it is waited for, another process holds
 // the lock.
@@ -53,14 +54,36 @@ void remove_leftovers(const fs::path& path) {
   }
 }
 
-// mkdtemp makes it private; others get the permissions that mkdir would have given, and gives to
-// one within: asking for the process's umask would change it for a moment, for all threads.
-bool open_up(const std::string& directory) {
+// What mkdir would have given, and gives to a folder within: asking for the process's umask would
+// change it for a moment, for all threads.
+bool mode_of_new(const std::string& directory, mode_t& mode) {
   const std::string within = directory + "/.placeto-permissions";
   struct stat made {};
   if (::mkdir(within.c_str(), 0777) != 0) return false;
   const bool told = ::stat(within.c_str(), &made) == 0;
-  return ::rmdir(within.c_str()) == 0 && told && chmod(directory.c_str(), made.st_mode & 0777) == 0;
+  mode = made.st_mode & 07777;
+  return ::rmdir(within.c_str()) == 0 && told;
+}
+
+// With the owner and the group of the old one, as far as this process may give them. Another group
+// was one of the others to the old folder, and so it is to this.
+mode_t mode_of_replaced(const std::string& directory, const struct stat& old) {
+  const bool has_group = ::chown(directory.c_str(), old.st_uid, old.st_gid) == 0 ||
+                         ::chown(directory.c_str(), kSameOwner, old.st_gid) == 0;
+  const mode_t mode = old.st_mode & 07777;
+  return has_group ? mode : (mode & ~(S_ISGID | S_IRWXG)) | ((mode & S_IRWXO) << 3);
+}
+
+// mkdtemp made it private.
+bool open_up(const std::string& directory, const std::string& path) {
+  struct stat old {};
+  mode_t mode = 0;
+  if (::stat(path.c_str(), &old) == 0) {
+    mode = mode_of_replaced(directory, old);
+  } else if (!mode_of_new(directory, mode)) {
+    return false;
+  }
+  return ::chmod(directory.c_str(), mode) == 0;
 }
 
 // Paths of the folders in use, as far as there is room.
@@ -149,12 +172,27 @@ Status Scratch::write(const std::string& name, const std::string& bytes) const {
   return write_file_atomically(root_ + "/" + name, bytes);
 }
 
+void Scratch::inherit_group(const std::string& path) const {
+  struct stat old {};
+  if (::stat(path.c_str(), &old) != 0 || (old.st_mode & S_ISGID) == 0) return;
+  if (::chown(root_.c_str(), kSameOwner, old.st_gid) == 0) {
+    (void)::chmod(root_.c_str(), S_IRWXU | S_ISGID);
+  }
+}
+
 std::error_code Scratch::keep_as(const std::string& path) {
   std::error_code error;
-  if (!open_up(root_)) return {errno, std::generic_category()};
-  fs::remove(root_ + "/" + kMark, error);
-  if (!error) fs::rename(root_, path, error);
+  fs::remove(root_ + "/" + kMark, error);  // while it may be written
   if (error) return error;
+  if (!open_up(root_, path)) {
+    error = {errno, std::generic_category()};
+  } else {
+    fs::rename(root_, path, error);
+  }
+  if (error) {
+    (void)::chmod(root_.c_str(), S_IRWXU);  // so that it can be removed
+    return error;
+  }
   root_.clear();
   strike_out(std::exchange(listed_, -1));
   return {};

@@ -23,8 +23,11 @@ class Scratch {
   const std::string& root() const { return root_; }
   Status write(const std::string& name, const std::string& bytes) const;
 
-  // It becomes `path`, where at most an empty folder may be, with the permissions of any new one,
-  // and is no scratch any more.
+  // What is written into it from now on gets the group that it would get in the folder `path`.
+  void inherit_group(const std::string& path) const;
+  // It becomes `path`, and is no scratch any more. Where an empty folder is, which it replaces, it
+  // has that one's permissions, and its owner and group as far as they can be given; else the
+  // permissions of any new folder.
   std::error_code keep_as(const std::string& path);
 
  private:
