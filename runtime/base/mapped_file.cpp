@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "runtime/base/file_type.h"
 #include "runtime/base/message.h"
 
 namespace placeto {
@@ -21,7 +22,7 @@ Status failed(const char* action, int error) {
 Result<std::span<const uint8_t>> map(int fd, uint64_t max_bytes) {
   struct stat info = {};
   if (fstat(fd, &info) != 0) return failed("inspect", errno);
-  if (!S_ISREG(info.st_mode)) return Status::io("cannot map: expected a regular file");
+  if (!S_ISREG(info.st_mode)) return Status::io(not_regular(info.st_mode));
   const auto size = static_cast<uint64_t>(info.st_size);
   if (size == 0) return Status::bad_input("is empty");
   if (size > max_bytes) {

@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "runtime/base/file_type.h"
 #include "runtime/base/message.h"
 #include "runtime/graph/text.h"
 
@@ -42,13 +43,6 @@ class Descriptor {
 Status failed(const std::string& path, const char* action, int error) {
   return Status::io(
       join({path, ": cannot ", action, ": ", std::generic_category().message(error)}));
-}
-
-const char* type_of(mode_t mode) {
-  if (S_ISDIR(mode)) return "a directory";
-  if (S_ISFIFO(mode)) return "a pipe";
-  if (S_ISSOCK(mode)) return "a socket";
-  return "a device";
 }
 
 Status too_large(const std::string& path, uint64_t max_bytes) {
@@ -136,7 +130,7 @@ Result<std::vector<uint8_t>> read_file(const std::string& path, uint64_t max_byt
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0) return failed(path, "open", errno);
   if (!S_ISREG(info.st_mode)) {
-    return Status::io(join({path, ": is ", type_of(info.st_mode), ", expected a regular file"}));
+    return Status::io(join({path, ": ", not_regular(info.st_mode)}));
   }
   return read_descriptor(fd.get(), path, max_bytes);
 }
@@ -175,7 +169,7 @@ Result<PendingFile> PendingFile::write(const std::string& path, std::span<const 
   const bool replaces = ::stat(file.target_.c_str(), &old) == 0;
   if (!replaces && errno == ELOOP) return failed(path, "open", ELOOP);
   if (replaces && !S_ISREG(old.st_mode)) {
-    return Status::io(join({path, ": is ", type_of(old.st_mode), ", expected a regular file"}));
+    return Status::io(join({path, ": ", not_regular(old.st_mode)}));
   }
   Result<int> opened = open_temporary(path, file.target_, replaces ? 0600 : 0666, file.temporary_);
   if (!opened.ok()) {

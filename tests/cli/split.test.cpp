@@ -235,6 +235,19 @@ TEST_CASE_FIXTURE(ModelScene, "what a model is run with is looked for before it 
   fails({"run", "nosuch.onnx"}, 3, "nosuch.onnx: cannot open: No such file");
 }
 
+TEST_CASE_FIXTURE(ModelScene, "a folder where a model is expected is bad input of every command") {
+  std::filesystem::create_directory(path("folder"));
+  REQUIRE(run({"place", model, "--dim", "batch=1", "-t", topology, "-o", "p.json"}).status == 0);
+  REQUIRE(run({"export", "p.json", "--model", model, "--split", "stages"}).status == 0);
+  before = files();
+  const std::string text = "folder: is a directory, expected a regular file";
+  fails({"import", "folder", "-o", "g.json"}, 3, text);
+  fails({"place", "folder", "-t", topology}, 3, text);
+  fails({"export", "p.json", "--model", "folder", "--split", "d"}, 3, text);
+  fails({"tune", "folder", "-t", topology, "-o", "d"}, 3, text);
+  fails({"run", "stages", "--model", "folder"}, 3, text);
+}
+
 TEST_CASE_FIXTURE(ModelScene, "where a run cannot write is said before it runs") {
   const auto tune = [&](const std::string& out, const std::string& text) {
     fails({"tune", model, "-t", topology, "-o", out, "--dim", "batch=1"}, 4, text);

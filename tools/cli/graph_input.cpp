@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <map>
 
+#include "runtime/base/file_type.h"
 #include "runtime/format/file.h"
 #include "tools/cli/common.h"
 #include "tools/cli/engine.h"
@@ -176,8 +177,12 @@ std::string as_given(std::string message) {
 
 std::string readable_path(const std::string& path) {
   const std::string name = input_path(path);
-  if (access(name.c_str(), R_OK) == 0) return name;
-  throw Failure(kBadInputFile, fmt::format("{}: cannot open: {}", path, std::strerror(errno)));
+  struct stat info {};
+  if (access(name.c_str(), R_OK) != 0 || stat(name.c_str(), &info) != 0) {
+    throw Failure(kBadInputFile, fmt::format("{}: cannot open: {}", path, std::strerror(errno)));
+  }
+  if (S_ISREG(info.st_mode)) return name;
+  throw Failure(kBadInputFile, fmt::format("{}: {}", path, not_regular(info.st_mode)));
 }
 
 void fail_without_stages() {
