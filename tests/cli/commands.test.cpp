@@ -393,6 +393,26 @@ TEST_CASE_FIXTURE(PlacedScene, "compare lists every method on every graph and to
   CHECK(run({"compare", graph, "-t", topology}).out.find("geometric mean") != std::string::npos);
 }
 
+TEST_CASE_FIXTURE(PlacedScene, "nodes to explain are named, or given by a pattern") {
+  const auto explained = [&](const std::string& text) {
+    std::vector<uint32_t> nodes;
+    const json placed = run_json({"place", graph, "-t", topology, "--explain", text, "--json"});
+    for (const json& reason : placed.at("reasons")) nodes.push_back(reason.at("node"));
+    return nodes;
+  };
+  CHECK(explained("c") == std::vector<uint32_t>{2});
+  CHECK(explained("4") == std::vector<uint32_t>{4});
+  CHECK(explained("op:Conv") == std::vector<uint32_t>{1, 2, 4});
+  CHECK(explained("?") == std::vector<uint32_t>{0, 1, 2, 3, 4, 5});
+  for (const char* text : {"op:Gemm", "stem/*"}) {
+    const Run none = run({"place", graph, "-t", topology, "--explain", text});
+    CHECK(none.status == 2);
+    CHECK_MESSAGE(
+        none.err.find("no node that matches '" + std::string(text) + "'") != none.err.npos,
+        none.err);
+  }
+}
+
 TEST_CASE_FIXTURE(PlacedScene, "that a listed move may be an improvement is said in JSON, too") {
   REQUIRE(run({"generate", "layered", "--nodes", "300", "-o", "large.json"}).status == 0);
   const std::vector<std::string> place{"place", "large.json", "-t", "4xk80", "--explain", "all"};

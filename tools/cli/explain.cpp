@@ -32,7 +32,7 @@ std::string change(const ReasonSpec& reason) {
 std::vector<uint32_t> nodes_to_explain(const std::string& text, const Graph& graph,
                                        const Topology& topology) {
   if (text.empty()) return {};
-  if (text != "all") return {resolve_node("--explain", text, graph, topology)};
+  if (text != "all") return resolve_nodes("--explain", text, graph, topology);
   std::vector<uint32_t> nodes(graph.node_count());
   std::iota(nodes.begin(), nodes.end(), 0u);
   return nodes;

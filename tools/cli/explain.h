@@ -12,8 +12,8 @@
 
 namespace placeto::cli {
 
-// The nodes that --explain names: one by name or index, every node for "all", none for "". A
-// Failure with kBadUsage if there is no such node.
+// The nodes that --explain names: one by name or index, those that a pattern matches, every node
+// for "all", none for "". A Failure with kBadUsage if there is no such node.
 std::vector<uint32_t> nodes_to_explain(const std::string& text, const Graph& graph,
                                        const Topology& topology);
 

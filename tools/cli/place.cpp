@@ -36,7 +36,7 @@ Examples:
   placeto place graph.json --topology 2xk80 -o placement.json
   placeto place graph.json --topology 2xk80 --budget-evals 1000 --report report.html
   placeto place graph.json --topology 4xk80 --method heft --json
-  placeto place graph.json --topology 4xk80 --policy my.plpo --explain conv1
+  placeto place graph.json --topology 4xk80 --policy my.plpo --explain 'op:Conv*'
   placeto place graph.json --topology edge.json --pin input=cpu:0 --forbid 17=npu:0 \
       --colocate embed,unembed --memory-headroom 0.1
   placeto place graph.json --topology edge.json --pin 'op:Conv*=gpu:0' --forbid 'decoder.*=npu:0'
@@ -391,8 +391,8 @@ void add_place(Program& program) {
       .only_with("--public-key");
 #endif
   command
-      .option("--explain", "NODE", options->explain,
-              "Say for a node, or for 'all', what the second-best device would cost")
+      .option("--explain", "NODES", options->explain,
+              "Say for nodes, or for 'all', what the second-best device would cost")
       .proposes_words({"all"});
   add_reports(command, options->reports);
   add_common(command, options->common);

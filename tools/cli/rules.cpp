@@ -200,9 +200,9 @@ Rules resolve_rules(const RuleOptions& options, const Graph& graph, const Topolo
   return rules;
 }
 
-uint32_t resolve_node(std::string_view option, std::string_view text, const Graph& graph,
-                      const Topology& topology) {
-  return Resolver(graph, topology).node(option, text);
+std::vector<uint32_t> resolve_nodes(std::string_view option, std::string_view text,
+                                    const Graph& graph, const Topology& topology) {
+  return Resolver(graph, topology).nodes(option, text);
 }
 
 }  // namespace placeto::cli

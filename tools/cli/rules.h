@@ -26,8 +26,8 @@ void add_objective(Command& command, Objective& objective, const std::string& he
 // Failure with kBadUsage names what is unknown or ambiguous.
 Rules resolve_rules(const RuleOptions& options, const Graph& graph, const Topology& topology);
 
-// The node that an option names, looked up in the same way.
-uint32_t resolve_node(std::string_view option, std::string_view text, const Graph& graph,
-                      const Topology& topology);
+// The node that an option names, or all that its pattern matches, looked up in the same way.
+std::vector<uint32_t> resolve_nodes(std::string_view option, std::string_view text,
+                                    const Graph& graph, const Topology& topology);
 
 }  // namespace placeto::cli
