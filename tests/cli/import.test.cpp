@@ -233,3 +233,23 @@ TEST_CASE_FIXTURE(ModelScene, "where a placement was made with --set, messages a
                   lost.err);
   }
 }
+
+TEST_CASE_FIXTURE(ModelScene, "a placement of another graph is said to be of that") {
+  REQUIRE(run({"import", model, "--dim", "batch=1", "-o", "graph.json"}).status == 0);
+  write("p.json", R"({"format_version": 1, "graph": "other", "devices": ["cpu:0"],
+                      "assignment": [0], "dims": ["batch=1"]})");
+  before = files();
+  const std::string named = json::parse(read("graph.json")).at("name");
+  REQUIRE(!named.empty());
+  const std::string text = "p.json: is of graph 'other', and this is graph '" + named + "'";
+  for (const std::string& graph : {model, std::string("graph.json")}) {
+    fails({"simulate", graph, "-t", topology, "-p", "p.json"}, 3, text);
+    fails({"report", "p.json", "-g", graph, "-t", topology, "-o", "page.html"}, 3, text);
+    fails({"export", "p.json", "-g", graph, "-f", "json"}, 3, text);
+  }
+  fails({"export", "p.json", "--model", model, "--split", "d"}, 3, text);
+  // Of one that says nothing of its graph, the entries are counted.
+  add("p.json", R"({"format_version": 1, "devices": ["cpu:0"], "assignment": [0]})");
+  fails({"export", "p.json", "--model", model, "--split", "d"}, 3,
+        "p.json: assignment: 1 entries, expected ");
+}

@@ -101,7 +101,8 @@ Placed resolve(const Job& job) {
   if (job.model.empty()) {
     throw Failure(kBadUsage, "what was placed is missing: --graph GRAPH or --model MODEL.onnx");
   }
-  return require(placed_model(job.model, job.placement, model_settings(job.options.import)));
+  return require(
+      placed_model(job.model, job.placement, model_settings(options.import), options.placement));
 }
 
 PlacedModel read_model(const Job& job, const std::string& what, const Placed& placed) {

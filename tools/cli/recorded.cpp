@@ -10,6 +10,7 @@
 #include "runtime/cost/rounding.h"
 #include "runtime/graph/text.h"
 #include "tools/cli/common.h"
+#include "tools/export/placed.h"
 
 namespace placeto::cli {
 
@@ -52,7 +53,10 @@ Assignment assignment_of(const PlacementSpec& placement, const std::string& file
   auto assignment = resolve_placement(placement, graph, topology);
   if (assignment.ok()) return *std::move(assignment);
   Status status = assignment.status().at(file);
-  if (placement.assignment.size() != graph.node_count() && is_onnx_input(graph_path)) {
+  const bool fits = placement.assignment.size() == graph.node_count();
+  if (const std::string other = of_other_graph(placement, graph.name()); !fits && !other.empty()) {
+    status = Status(status.code(), other).at(file);
+  } else if (!fits && is_onnx_input(graph_path)) {
     status = {status.code(), status.message() +
                                  "; a placement does not keep what --set said of the model, the "
                                  "same is needed here"};
@@ -84,9 +88,8 @@ std::string note_unlike_recorded(const PlacementSpec& placement, const std::stri
   const double recorded = placement.makespan_us;
   const bool is_like = std::abs(makespan_us - recorded) <= kAlike * recorded;
   std::string text;
-  if (!placement.graph.empty() && placement.graph != graph.name()) {
-    text = fmt::format("{} is of graph {}, and this is graph {}", file, in_quotes(placement.graph),
-                       in_quotes(graph.name()));
+  if (const std::string other = of_other_graph(placement, graph.name()); !other.empty()) {
+    text = fmt::format("{} {}", file, other);
   } else if (recorded > 0 && !is_like && !is_other_engine(placement, given_engine) &&
              !are_other_dims(options)) {
     text = fmt::format(

@@ -17,7 +17,8 @@ PlacedModel::PlacedModel(PlacedModel&&) noexcept = default;
 PlacedModel& PlacedModel::operator=(PlacedModel&&) noexcept = default;
 PlacedModel::~PlacedModel() = default;
 
-Result<Placed> placed_model(const std::string& path, const PlacementSpec&, const ModelSettings&) {
+Result<Placed> placed_model(const std::string& path, const PlacementSpec&, const ModelSettings&,
+                            const std::string&) {
   return absent(path);
 }
 

@@ -52,6 +52,11 @@ Result<std::string> bytes_of_model(const std::string& path, const onnx::ModelPro
   return bytes;
 }
 
+// As import calls the graph.
+std::string name_of_graph(const onnx::GraphProto& graph, const std::string& path) {
+  return check_name(graph.name(), {}).ok() ? graph.name() : fs::path(path).stem().string();
+}
+
 Status write_model(const std::string& path, const onnx::ModelProto& model) {
   const Result<std::string> bytes = bytes_of_model(path, model);
   return bytes.ok() ? write_file_atomically(path, *bytes) : bytes.status();
@@ -203,7 +208,7 @@ std::vector<std::pair<std::string, std::string>> set_of(const onnx::GraphProto& 
 }  // namespace
 
 Result<Placed> placed_model(const std::string& path, const PlacementSpec& placement,
-                            const ModelSettings& settings) {
+                            const ModelSettings& settings, const std::string& file) {
   Result<OnnxModel> model = read_onnx(path);
   if (!model.ok()) return model.status();
   const auto inlined = prepare_nodes(*model, settings);
@@ -230,8 +235,11 @@ Result<Placed> placed_model(const std::string& path, const PlacementSpec& placem
   }
   const Status fits = check_entries(placement, placed.nodes.size(), path);
   if (fits.ok()) return placed;
-  return Status(fits.code(),
-                fits.message() + "; it needs every " + kValueWords + " that it was placed with");
+  std::string why = of_other_graph(placement, name_of_graph(model->proto.graph(), path));
+  if (why.empty()) {
+    why = fits.message() + "; it needs every " + kValueWords + " that it was placed with";
+  }
+  return Status(fits.code(), std::move(why)).at(file);
 }
 
 std::vector<std::string> external_files(const std::string& path) {

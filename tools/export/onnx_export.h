@@ -28,9 +28,10 @@ struct SplitSummary {
 // The placement with the names of the model's nodes, in the order in which import makes nodes of
 // them: that of the model, without Constants, and with the branches that it was imported with in
 // place of their If nodes (tools/onnx/prepare.h). Reads no weights; bytes of parameters are left 0.
-// Fails with kBadInput when the placement has not one entry for each.
+// Fails with kBadInput when the placement, which messages call `file`, has not one entry for each.
 Result<Placed> placed_model(const std::string& path, const PlacementSpec& placement,
-                            const ModelSettings& settings = {});
+                            const ModelSettings& settings = {},
+                            const std::string& file = "the placement");
 
 // What a node of a model is called and makes: engines name what they fuse after outputs, too.
 struct ModelNode {

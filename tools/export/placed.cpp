@@ -4,9 +4,17 @@
 
 namespace placeto {
 
+std::string of_other_graph(const PlacementSpec& placement, const std::string& graph) {
+  if (placement.graph.empty() || placement.graph == graph) return "";
+  return "is of graph " + in_quotes(placement.graph) + ", and this is graph " + in_quotes(graph);
+}
+
 Result<Placed> placed_graph(const PlacementSpec& placement, const Graph& graph) {
   const std::string what = "graph " + in_quotes(graph.name());
-  if (Status s = check_entries(placement, graph.node_count(), what); !s.ok()) return s;
+  if (Status s = check_entries(placement, graph.node_count(), what); !s.ok()) {
+    const std::string other = of_other_graph(placement, graph.name());
+    return other.empty() ? s : Status(s.code(), other);
+  }
   Placed placed{placement.graph, placement.topology, placement.devices, {}, placement.order, {},
                 placement.dims};
   placed.nodes.reserve(graph.node_count());

@@ -41,6 +41,9 @@ struct Placed {
   std::vector<std::pair<std::string, std::string>> set = {};
 };
 
+// "is of graph 'a', and this is graph 'b'"; "" where the placement names no graph, or this one.
+std::string of_other_graph(const PlacementSpec& placement, const std::string& graph);
+
 // Fails with kBadInput when the placement has not one entry per node of the graph.
 Result<Placed> placed_graph(const PlacementSpec& placement, const Graph& graph);
 
