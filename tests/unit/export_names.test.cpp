@@ -98,7 +98,9 @@ TEST_CASE("devices take the engine's names, and unknown or shared ones are refus
   const std::vector<std::string> cuda = {"", "cuda", ""};
   CHECK(engine_devices(two, cuda).value()[1] == "cuda");
   const std::vector<std::string> wrong = {"", "gqu", ""};
-  CHECK(engine_devices(two, wrong).status().message().find("'gqu'") != std::string::npos);
+  const std::string refusal = engine_devices(two, wrong).status().message();
+  CHECK(refusal.find("'gqu'") != std::string::npos);
+  CHECK(refusal.find("tensorrt (trt), directml (dml)") != std::string::npos);
 
   const Placed pair = placed({"gpu:0", "gpu:1"}, {{"a", "", 0, 0}, {"b", "", 1, 0}});
   CHECK(engine_devices(pair, {}).status().message().find("--split") != std::string::npos);
@@ -106,6 +108,27 @@ TEST_CASE("devices take the engine's names, and unknown or shared ones are refus
   CHECK_FALSE(engine_devices(pair, ordinals).ok());
   const std::vector<std::string> different = {"cuda", "OpenVINOExecutionProvider"};
   CHECK(engine_devices(pair, different).ok());
+}
+
+TEST_CASE("the engine is told a provider by its own name, whatever people call it") {
+  const Placed two = placed({"cpu:0", "gpu:0"}, {{"a", "", 0, 0}, {"b", "", 1, 0}});
+  for (const auto& [name, engine] : {std::pair{"tensorrt", "TensorrtExecutionProvider"},
+                                     {"TRT", "TensorrtExecutionProvider"},
+                                     {"directml", "DmlExecutionProvider"},
+                                     {"ov", "OpenVINOExecutionProvider"},
+                                     {"qnn", "QNNExecutionProvider"},
+                                     {"CoreML", "CoreMLExecutionProvider"},
+                                     {"webgpu", "WebGpuExecutionProvider"},
+                                     {"MIGraphXExecutionProvider", "MIGraphXExecutionProvider"},
+                                     {"dml", "dml"},
+                                     {"cuda", "cuda"}}) {
+    const std::vector<std::string> given = {"", name};
+    const auto names = engine_devices(two, given);
+    REQUIRE_MESSAGE(names.ok(), names.status().message());
+    CHECK((*names)[1] == engine);
+  }
+  const std::vector<std::string> same = {"directml", "dml"};
+  CHECK_FALSE(engine_devices(two, same).ok());
 }
 
 TEST_CASE("module paths are what stands before the operator") {

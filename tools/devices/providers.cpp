@@ -63,6 +63,16 @@ std::string provider_named(std::string_view text) {
   return has_name ? provider->name : std::string(text);
 }
 
+std::string provider_names() {
+  std::string names;
+  for (const Provider& provider : kProviders) {
+    if (*provider.name == '\0') continue;
+    names += (names.empty() ? "" : ", ") + std::string(provider.name);
+    if (*provider.also != '\0') names += " (" + std::string(provider.also) + ")";
+  }
+  return names;
+}
+
 bool runs_on_processor(std::string_view provider, const std::string& device) {
   const Provider* found = find_provider(provider);
   if (found == nullptr) return false;

@@ -28,6 +28,9 @@ const Provider* find_provider(std::string_view text);
 // returned as it is.
 std::string provider_named(std::string_view text);
 
+// "cpu, cuda, tensorrt (trt), ...": those that have a name, for messages.
+std::string provider_names();
+
 // Whether the provider ("CUDAExecutionProvider") is what the engine's name of a device ("cuda",
 // "gpu:0", "CUDAExecutionProvider") asks for. "gpu" and "npu" are served by several.
 bool provider_serves(const std::string& listed, const std::string& engine_name);

@@ -10,20 +10,23 @@
 namespace placeto {
 namespace {
 
-constexpr const char* kKnownNames =
-    "cpu, gpu, gpu:<ordinal or vendor>, npu, fpga, cuda, dml, accelerator or the name of an "
-    "execution provider such as OpenVINOExecutionProvider";
+std::string known_names() {
+  return "cpu, gpu, gpu:<ordinal or vendor>, npu, fpga, accelerator or an execution provider: " +
+         provider_names() + " or the engine's own name of one, such as CUDAExecutionProvider";
+}
 
-bool is_known(const std::string& name) {
+// What the engine takes for a name; "" if that is none. It has words for devices and two providers,
+// and knows the others by the names that it lists.
+std::string engine_name(const std::string& name) {
   const std::string small = in_small_letters(name);
   for (const char* known : {"cpu", "gpu", "npu", "fpga", "cuda", "dml", "accelerator"}) {
-    if (small == known) return true;
+    if (small == known) return name;
   }
   if (small.starts_with("gpu:") && small.size() > 4) {
-    return small.find_first_of("();,= ") == std::string::npos;
+    return small.find_first_of("();,= ") == std::string::npos ? name : "";
   }
   const Provider* provider = find_provider(name);
-  return provider != nullptr && name == provider->listed;
+  return provider == nullptr ? "" : provider->listed;
 }
 
 // Whether rules for both names can mean the same execution provider. "gpu" is whichever GPU
@@ -56,11 +59,13 @@ Result<std::vector<std::string>> engine_devices(const Placed& placed,
     const std::string& device = placed.devices[d];
     if (!given.empty()) names[d] = given[d];
     if (names[d].empty()) names[d] = in_small_letters(kind_in_name(device));
-    if (!is_known(names[d])) {
+    const std::string engine = engine_name(names[d]);
+    if (engine.empty()) {
       return Status::invalid("the engine knows no device " + in_quotes(names[d]) + " for " +
-                             in_quotes(device) + ", expected " + kKnownNames +
+                             in_quotes(device) + ", expected " + known_names() +
                              ": see --engine-device");
     }
+    names[d] = engine;
     for (size_t e = 0; e < d; ++e) {
       if (!used[e] || !may_share_provider(names[d], names[e])) continue;
       return Status::invalid(in_quotes(placed.devices[e]) + " (" + names[e] + ") and " +

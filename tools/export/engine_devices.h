@@ -3,7 +3,8 @@
 // In session options of ONNX Runtime: cpu, gpu, gpu:<ordinal or vendor>, npu, fpga, cuda, dml,
 // accelerator, or the exact name of an execution provider (ONNX Runtime 1.30,
 // core/framework/layering_annotations.cc). It only logs a name that it does not know and then
-// places the nodes as it likes, so names are checked here.
+// places the nodes as it likes, so names are checked here, and those of providers that people use
+// (tools/devices/providers.h) become the exact ones.
 #pragma once
 
 #include <span>
