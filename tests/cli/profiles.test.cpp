@@ -163,7 +163,7 @@ TEST_CASE_FIXTURE(ModelScene, "verify takes what a model was placed with, by eit
     CHECK(unset.status == 3);
     CHECK(unset.err.find("every --set") != std::string::npos);
     const Run said = run({"verify", "p.json", "record.json", option, flow, "--set", "c=true",
-                          "--provider", "gpu=any", "--json"});
+                          "--provider", "gpu=cuda", "--json"});
     const json report = json::parse(said.out);
     CHECK_MESSAGE(report.at("as_planned").get<int>() + report.at("differences").size() == 1,
                   said.err);

@@ -116,6 +116,24 @@ TEST_CASE("verify refuses a provider for a device or kind that the plan lacks") 
   }
 }
 
+TEST_CASE("verify refuses a provider that there is not, and lists those that there are") {
+  const Workplace place;
+  place.write("plan.json", kNames);
+  place.write("good.json", profile("CUDAExecutionProvider"));
+  for (const char* wrong : {"gpu=cppu", "gpu:0=tenosrrt"}) {
+    const Run run = place.run({"verify", "plan.json", "good.json", "--provider", wrong});
+    CHECK_MESSAGE(run.status == 2, wrong);
+    CHECK_MESSAGE(run.err.find("cpu, cuda, tensorrt (trt), directml (dml)") != std::string::npos,
+                  run.err);
+  }
+  for (const char* other : {"gpu=trt", "gpu=MyExecutionProvider", "gpu=OV"}) {
+    CHECK(place.run({"verify", "plan.json", "good.json", "--provider", other}).status == 1);
+  }
+  for (const char* fits : {"gpu=gpu", "gpu=gpu:0", "gpu=CUDA"}) {
+    CHECK(place.run({"verify", "plan.json", "good.json", "--provider", fits}).status == 0);
+  }
+}
+
 TEST_CASE("verify ends with 1 when no record has a node of a stage, and names it") {
   const SmallScene place;
   place.write("placement.json", R"({"format_version": 1, "graph": "small", "topology": "pair",

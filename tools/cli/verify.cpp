@@ -16,6 +16,7 @@
 #include "tools/cli/common.h"
 #include "tools/cli/graph_input.h"
 #include "tools/cli/signed_policy.h"
+#include "tools/devices/providers.h"
 #include "tools/engine/manifest_reader.h"
 #include "tools/engine/verify.h"
 #include "tools/export/onnx_export.h"
@@ -223,12 +224,24 @@ std::string failure_of(const Verification& result) {
                      plural(result.not_run.size(), "stage"), stages);
 }
 
+// Whether some provider may be meant: a name of one, also one that we do not know but that has the
+// engine's ending, or of the devices that one runs ("gpu").
+bool may_be_provider(const std::string& name) {
+  const auto serves = [&](const Provider& p) { return provider_serves(p.listed, name); };
+  return name.ends_with("ExecutionProvider") || std::ranges::any_of(providers(), serves);
+}
+
 // By device of the plan, as far as they are given.
 std::map<std::string, std::string> providers_of(const VerifyOptions& options, const Plan& plan) {
   const auto values = by_device({plan.devices}, options.providers, "--provider");
   std::map<std::string, std::string> providers;
   for (size_t d = 0; d < values.size(); ++d) {
-    if (!values[d].empty()) providers[plan.devices[d]] = values[d];
+    if (values[d].empty()) continue;
+    if (!may_be_provider(values[d])) {
+      throw Failure(kBadUsage, fmt::format("--provider: there is no provider {}; there are {}",
+                                           in_quotes(values[d]), provider_names()));
+    }
+    providers[plan.devices[d]] = values[d];
   }
   return providers;
 }
