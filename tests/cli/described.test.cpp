@@ -100,9 +100,10 @@ TEST_CASE_FIXTURE(StagedScene,
   json measured = json::parse(small_graph());
   measured["kinds"] = {"cpu"};
   for (json& node : measured["nodes"]) node["flops"] = 1000, node["measured"] = 1;
-  const std::string again = write("measured.json", measured.dump());
+  const std::string one = write("measured.json", measured.dump());
+  const std::string other = write("again.json", measured.dump());
   const json fit =
-      prints({"calibrate", again, again, "--kind", "cpu", "-o", "c.json"}, {"calibrate"});
+      prints({"calibrate", one, other, "--kind", "cpu", "-o", "c.json"}, {"calibrate"});
   CHECK(fit.at("graphs").at(0).contains("left_out"));
 }
 

@@ -238,3 +238,44 @@ TEST_CASE_FIXTURE(ModelScene, "calibrate fits a kind, and import estimates with 
   CHECK(unknown.status == 0);
   CHECK(unknown.err.find("does not say which run times were measured") != std::string::npos);
 }
+
+TEST_CASE_FIXTURE(SmallScene,
+                  "calibrate takes the rates that are given before those of a topology") {
+  json measured = json::parse(small_graph());
+  measured["kinds"] = {"cpu"};
+  for (json& node : measured["nodes"]) node["flops"] = 1000, node["measured"] = 1;
+  write("m.json", measured.dump());
+  write("t.json", R"({"format_version": 1, "devices": [
+      {"name": "cpu:0", "kind": "cpu", "peak_flops": 1e11, "memory_bandwidth": 2e10}],
+      "default_link": {"bandwidth_bytes_per_us": 1}})");
+  const std::vector<std::string> fit{"calibrate", "m.json", "--kind", "cpu", "-o", "fit.json"};
+  const auto with = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> line = fit;
+    line.insert(line.end(), more.begin(), more.end());
+    return line;
+  };
+  const json one = run_json(with({"-t", "t.json", "--peak-flops", "5T", "--json"}));
+  CHECK(one.at("peak_flops") == 5e12);
+  CHECK(one.at("memory_bandwidth") == 2e10);
+  const Run all = run(with({"-t", "t.json", "--peak-flops", "5T", "--memory-bandwidth", "240GB"}));
+  CHECK(all.status == 2);
+  CHECK_MESSAGE(all.err.find("--topology: says the peak rates") != std::string::npos, all.err);
+  const std::string help = run({"help", "calibrate"}).out;
+  CHECK(help.find("those given, else those") < help.find("or else the highest"));
+}
+
+TEST_CASE_FIXTURE(SmallScene, "calibrate uses a graph once, whatever its file is called") {
+  json measured = json::parse(small_graph());
+  measured["kinds"] = {"cpu"};
+  for (json& node : measured["nodes"]) node["flops"] = 1000, node["measured"] = 1;
+  write("m.json", measured.dump());
+  std::filesystem::create_symlink("m.json", path("link.json"));
+  for (const char* name : {"m.json", "./m.json", "link.json"}) {
+    const Run fit = run({"calibrate", "m.json", name, "--kind", "cpu", "-o", "fit.json", "--json"});
+    REQUIRE_MESSAGE(fit.status == 0, fit.err);
+    const json graphs = json::parse(fit.out).at("graphs");
+    CHECK(graphs.size() == 1);
+    CHECK_FALSE(graphs.at(0).contains("left_out"));
+    CHECK_MESSAGE(fit.err.find("is given twice, and is used once") != std::string::npos, fit.err);
+  }
+}

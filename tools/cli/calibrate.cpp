@@ -2,9 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "tools/cli/commands.h"
@@ -28,8 +31,8 @@ constexpr const char* kCalibrateExamples = R"(Examples:
   placeto calibrate model.onnx --profile cpu=profile.json --kind cpu -o cpu.json
   placeto import c.onnx --efficiencies cpu.json -o c.json
 
-The shares in the file refer to the device's peak rates: those of the first device of the kind in
-the topology, those given, or else the highest that the measurements show.)";
+The shares in the file refer to the device's peak rates: those given, else those of the first device
+of the kind in the topology, or else the highest that the measurements show.)";
 
 struct CalibrateOptions {
   Common common;
@@ -45,6 +48,28 @@ struct Row {
   std::string graph;
   FitError before, after, left_out;
 };
+
+void check_rates(const CalibrateOptions& options) {
+  if (options.topology.empty() || options.peak_flops == 0 || options.memory_bandwidth == 0) return;
+  throw Failure(kBadUsage,
+                "--topology: says the peak rates of the kind, and --peak-flops and "
+                "--memory-bandwidth say both of them; expected the one or the other");
+}
+
+// Each file once: left out of a fit, it must not be in it by another name.
+std::vector<std::string> unlike_graphs(const std::vector<std::string>& given) {
+  std::vector<std::string> graphs;
+  std::set<std::string> seen;
+  for (const std::string& path : given) {
+    std::error_code error;
+    if (seen.insert(std::filesystem::weakly_canonical(path, error).string()).second) {
+      graphs.push_back(path);
+    } else {
+      note(as_given(path + ": is given twice, and is used once"));
+    }
+  }
+  return graphs;
+}
 
 // What the topology says of the kind, if one is given.
 std::optional<PeakRates> stated_peaks(const CalibrateOptions& options) {
@@ -161,10 +186,12 @@ std::vector<Sample> measured_samples(const CalibrateOptions& options, const std:
 
 void run_calibrate(const CalibrateOptions& options) {
   check_outputs({options.out});
+  check_rates(options);
   check_measured(options.model.costs);
+  const std::vector<std::string> graphs = unlike_graphs(options.graphs);
   const std::optional<PeakRates> stated = stated_peaks(options);
   std::vector<std::vector<Sample>> samples;
-  for (const std::string& path : options.graphs) {
+  for (const std::string& path : graphs) {
     samples.push_back(measured_samples(options, path));
   }
   const std::vector<Sample> all = all_but(samples, samples.size());
@@ -174,8 +201,7 @@ void run_calibrate(const CalibrateOptions& options) {
   fitted.device = options.device;
   std::vector<Row> rows;
   for (size_t i = 0; i < samples.size(); ++i) {
-    rows.push_back(
-        {options.graphs[i], error_of(samples[i], before), error_of(samples[i], fitted), {}});
+    rows.push_back({graphs[i], error_of(samples[i], before), error_of(samples[i], fitted), {}});
     if (samples.size() < 2) continue;
     const auto others = fit_efficiencies(all_but(samples, i), options.kind, peaks);
     rows.back().left_out = error_of(samples[i], others);
