@@ -114,3 +114,12 @@ TEST_CASE("explain puts its reasons into the object of --json, which stays a pla
   REQUIRE(one["reasons"].size() == 1);
   CHECK(one["reasons"][0]["node"] == 1);
 }
+
+TEST_CASE("inspect shows the policy that ships by its name, unless a file has it") {
+  PolicyScene f;
+  const auto shipped = f.run_json({"inspect", "default", "--json"});
+  CHECK(shipped.at("kind") == "policy");
+  CHECK(f.run({"inspect", "default"}).out.find("pairwise") != std::string::npos);
+  f.write_policy("default", small_placeto_policy(7, Looks::kAtLoads));
+  CHECK(f.run_json({"inspect", "default", "--json"}).at("devices") == 7);
+}

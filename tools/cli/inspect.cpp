@@ -1,6 +1,8 @@
 // placeto inspect: what is in a file, whatever its kind.
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -17,6 +19,7 @@
 #include "tools/cli/inspect_placement.h"
 #include "tools/cli/inspect_policy.h"
 #include "tools/cli/inspect_topology.h"
+#include "tools/cli/methods.h"
 #include "tools/cli/topologies.h"
 #include "tools/io/read.h"
 #include "tools/io/shipped.h"
@@ -32,6 +35,7 @@ constexpr const char* kInspectExamples = R"(Examples:
   placeto inspect topology.json
   placeto inspect placement.plpl --json
   placeto inspect policy.plpo
+  placeto inspect default
   placeto inspect onnxruntime
   placeto inspect model.onnx --dim batch=1
 
@@ -52,8 +56,21 @@ void show(const T& value, const Common& common) {
   }
 }
 
+// Whether it names the policy that ships, and no file.
+bool is_shipped_policy(const std::string& name) {
+  std::error_code error;
+  return name == kDefaultPolicy && !std::filesystem::exists(name, error);
+}
+
+void show_shipped_policy(const Common& common) {
+  const auto policy = load_policy(kDefaultPolicy);
+  if (policy) return show(*policy, common);
+  throw Failure(kBadInputFile, "default: this placeto was built without a policy");
+}
+
 void run_inspect(const InspectOptions& options) {
   if (shipped::is_topology(options.file)) return show(load_topology(options.file), options.common);
+  if (is_shipped_policy(options.file)) return show_shipped_policy(options.common);
   const std::string close = close_topology(options.file);
   if (!close.empty()) {
     throw Failure(kBadInputFile, options.file + ": no such file, and no built-in topology" + close);
@@ -83,6 +100,7 @@ void run_inspect(const InspectOptions& options) {
 std::vector<std::string> names_to_propose() {
   std::vector<std::string> names = shipped::topology_names();
   for (std::string& engine : EngineDescription::names()) names.push_back(std::move(engine));
+  names.emplace_back(kDefaultPolicy);
   return names;
 }
 
@@ -92,7 +110,10 @@ void add_inspect(Program& program) {
   Command& command = program.add(
       "inspect", "Show what a graph, model, topology, placement, policy or engine holds");
   auto options = std::make_shared<InspectOptions>();
-  command.argument("FILE", options->file, "File to read, or name of a built-in topology or engine")
+  command
+      .argument("FILE", options->file,
+                "File to read, or name of a built-in topology or engine; 'default': the policy "
+                "that ships")
       .required()
       .proposes(names_to_propose());
   add_model_settings(command, options->model);
