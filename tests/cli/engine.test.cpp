@@ -72,6 +72,15 @@ TEST_CASE_FIXTURE(EngineScene, "inspect shows an engine, built in or a file, and
   const Run refused = run({"inspect", wrong});
   CHECK(refused.status == 3);
   CHECK(refused.err.find("wrong.json: format_version: expected 1") != std::string::npos);
+  for (const char* fields : {R"("execution": "staged")", R"("version": "2")",
+                             R"("tolerance": {"value": 0.5})", R"("operators": {})"}) {
+    write("few.json", R"({"format_version": 1, "name": "x", )" + std::string(fields) + "}");
+    CHECK(run_json({"inspect", "few.json", "--json"}).at("name") == "x");
+    CHECK(run({"place", graph, "-t", topology, "--engine", "few.json"}).status == 0);
+  }
+  const Run nothing = run({"inspect", write("none.json", R"({"format_version": 1, "name": "x"})")});
+  CHECK(nothing.status == 3);
+  CHECK(nothing.err.find("its fields do not tell what it is") != std::string::npos);
   const Run converted = run({"convert", own, "own.bin"});
   CHECK(converted.status == 3);
   CHECK(converted.err.find("describes an engine, for --engine") != std::string::npos);

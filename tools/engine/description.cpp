@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "runtime/format/file.h"
@@ -16,6 +17,10 @@ namespace placeto {
 
 using Json = nlohmann::ordered_json;
 
+static const std::set<std::string> kFields = {"format_version", "name",   "version", "execution",
+                                              "tolerance",      "prices", "types",   "providers",
+                                              "operators",      "whole"};
+
 // Reads a description. The first thing that is wrong is kept, with its place; what is read after
 // that does not matter.
 class DescriptionReader {
@@ -23,11 +28,7 @@ class DescriptionReader {
   Status status;
 
   void read(const Json& json, EngineDescription& to) {
-    if (!object(json, "engine",
-                {"format_version", "name", "version", "execution", "tolerance", "prices", "types",
-                 "providers", "operators", "whole"})) {
-      return;
-    }
+    if (!object(json, "engine", kFields)) return;
     const auto version = json.find("format_version");
     if (version == json.end() || *version != 1) fail("format_version", "expected 1");
     to.name_ = text(json, "name", "engine");
@@ -230,7 +231,16 @@ Result<EngineDescription> EngineDescription::parse(std::string_view text, const 
 bool EngineDescription::is_description(std::string_view text) {
   const Result<Json> json = parse_bounded<Json>(text, 1'000'000);
   if (!json.ok() || !json->is_object() || json->contains("chosen")) return false;  // tune.json
-  return json->contains("providers") || json->contains("prices") || json->contains("whole");
+  if (json->contains("providers") || json->contains("prices") || json->contains("whole")) {
+    return true;
+  }
+  // All that is there is an engine's, and more of it than any file has.
+  size_t common = 0;
+  for (const auto& [key, _] : json->items()) {
+    if (!kFields.contains(key)) return false;
+    common += key == "format_version" || key == "name" ? 1 : 0;
+  }
+  return json->contains("format_version") && json->size() > common;
 }
 
 std::vector<std::string> EngineDescription::names() {
