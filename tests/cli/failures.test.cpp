@@ -122,6 +122,9 @@ TEST_CASE_FIXTURE(FailuresScene, "numbers that are not plain numbers are bad usa
     place("--passes", value);
     fails({"generate", "layered", "--nodes", value, "-o", "x.json"}, 2, "--nodes");
   }
+  for (const char* value : {"0", "2000001", "5M", "99999999999999999999"}) {
+    fails({"generate", "layered", "--nodes", value, "-o", "x.json"}, 2, "1 to 2000000");
+  }
   place("--passes", "0");
   place("--passes", "100001");  // as in C
   place("--memory-headroom", "1");

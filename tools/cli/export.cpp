@@ -28,6 +28,7 @@
 #include "tools/export/onnx_export.h"
 #include "tools/io/interruption.h"
 #include "tools/io/read.h"
+#include "tools/io/shipped.h"
 
 namespace placeto::cli {
 namespace {
@@ -399,8 +400,9 @@ void add_export(Program& program) {
   command.option("--split", "DIR", options->split, "New directory for one model per stage")
       .writes();
   command
-      .option("-t,--topology", "FILE", options->topology,
-              "Record in the manifest what is predicted on it")
+      .option("-t,--topology", "TOPOLOGY", options->topology,
+              "Record in the manifest what is predicted on it: a file, or name of a built-in one")
+      .proposes(shipped::topology_names())
       .only_with("--split");
   add_recorded_engine(command, options->engine).only_with("--topology");
   command

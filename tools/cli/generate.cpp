@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/cli/commands.h"
@@ -214,20 +215,27 @@ std::string meaning(const std::string& size) {
   return known == kMeanings.end() ? "Number of " + size : known->second;
 }
 
-// Every whole-number option of any workload, once; generate() says where one does not apply.
+// Every whole-number option of any workload, once; check_counts() says where one does not apply, or
+// what its range is.
 void add_count_options(Command& command, const std::shared_ptr<GenerateOptions>& options) {
   std::map<std::string, std::vector<std::string>> takers;
+  std::map<std::string, std::pair<uint32_t, uint32_t>> ranges;
   for (const WorkloadInfo& workload : workloads()) {
     for (const OptionInfo& option : workload.options) {
       takers[std::string(option.name)].emplace_back(workload.name);
+      auto& range =
+          ranges.try_emplace(std::string(option.name), option.min, option.max).first->second;
+      range = {std::min(range.first, option.min), std::max(range.second, option.max)};
     }
   }
   command.heading("Sizes");
   for (const auto& [size, names] : takers) {
-    const auto set = [options, name = size](const std::string& text) -> std::string {
+    const auto set = [options, name = size,
+                      range = ranges.at(size)](const std::string& text) -> std::string {
       uint64_t value = 0;
-      if (!parse_large_count(text, value) || value == 0 || value > 0xffffffffu) {
-        return "'" + text + "' is not a whole number from 1 to 4294967295";
+      if (!parse_large_count(text, value)) {
+        return fmt::format("'{}' is not a whole number from {} to {}", text, range.first,
+                           range.second);
       }
       options->counts[name] = value;
       return "";
