@@ -36,9 +36,9 @@ std::string folder_of(const std::string& path) {
   return parent.empty() ? "." : parent.string();
 }
 
-// As the manifest says it: "-" of what came through a descriptor, a pipe for instance.
+// As the manifest says it: "" of what came through a descriptor, a pipe for instance.
 std::string name_of_model(const fs::path& path) {
-  return path.parent_path() == "/proc/self/fd" ? "-" : path.filename().string();
+  return path.parent_path() == "/proc/self/fd" ? "" : path.filename().string();
 }
 
 Result<std::string> bytes_of_model(const std::string& path, const onnx::ModelProto& model) {
