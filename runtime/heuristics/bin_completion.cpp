@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "runtime/base/saturating.h"
 #include "runtime/base/stoppable_sort.h"
 #include "runtime/heuristics/subset_sums.h"
 
@@ -38,15 +39,12 @@ class BinCompletion {
   }
 
   Completion run() {
-    uint64_t room = 0, all = 0;
-    for (const uint32_t d : devices_) {
-      const uint64_t limit = problem_.memory_limit(d);
-      if (limit > ~uint64_t{0} - room) return Completion::kGaveUp;
-      room += limit;
-    }
-    for (const uint64_t bytes : bytes_) all += bytes;
-    if (all > room) return Completion::kNone;
     find_allowed();
+    uint64_t room = 0, all = 0;
+    for (const uint64_t bytes : bytes_) all += bytes;
+    for (const uint64_t limit : limits_) room = saturating_add(room, limit);
+    if (all > room) return Completion::kNone;
+    if (room == ~uint64_t{0}) return Completion::kGaveUp;
     const uint64_t every = groups_.empty() ? 0 : ~uint64_t{0} >> (64 - groups_.size());
     return fill(0, every, room - all);
   }
@@ -62,14 +60,21 @@ class BinCompletion {
  private:
   uint64_t bytes_of(uint32_t group) const { return problem_.resident_bytes(group); }
 
+  // And the room of each device, as far as what is allowed there can use it.
   void find_allowed() {
     allowed_.assign(devices_.size(), 0);
     allowed_later_.assign(devices_.size(), 0);
+    limits_.assign(devices_.size(), 0);
     for (size_t bin = devices_.size(); bin-- > 0;) {
+      uint64_t most_needed = 0;
       for (size_t i = 0; i < groups_.size(); ++i) {
-        allowed_[bin] |= uint64_t{problem_.allowed(groups_[i], devices_[bin])} << i;
+        if (!problem_.allowed(groups_[i], devices_[bin])) continue;
+        allowed_[bin] |= uint64_t{1} << i;
+        most_needed = std::max(most_needed, need_[groups_[i]]);
       }
       if (bin > 0) allowed_later_[bin - 1] = allowed_later_[bin] | allowed_[bin];
+      limits_[bin] = std::min(problem_.memory_limit(devices_[bin]),
+                              saturating_add(sum(allowed_[bin]), most_needed));
     }
   }
 
@@ -79,10 +84,10 @@ class BinCompletion {
     return sum;
   }
   bool fits(uint64_t set, size_t bin) const {
-    const uint64_t limit = problem_.memory_limit(devices_[bin]), held = sum(set);
-    if (held > limit) return false;
+    const uint64_t most = limits_[bin], held = sum(set);
+    if (held > most) return false;
     for (; set != 0; set &= set - 1) {
-      if (need_[groups_[static_cast<size_t>(std::countr_zero(set))]] > limit - held) return false;
+      if (need_[groups_[static_cast<size_t>(std::countr_zero(set))]] > most - held) return false;
     }
     return true;
   }
@@ -92,17 +97,16 @@ class BinCompletion {
   Completion fill(size_t bin, uint64_t left, uint64_t spare) {
     if (left == 0) return Completion::kFound;
     if (bin == devices_.size()) return Completion::kNone;
-    look(kFillSteps);
+    if (!look(kFillSteps)) return Completion::kGaveUp;
     const uint64_t may = left & allowed_[bin], must = left & ~allowed_later_[bin];
     if ((must & ~may) != 0) return Completion::kNone;
     std::vector<SubsetSum> sets;
     Completion result =
         find_sets(bin, must, may & ~must, spare, sets) ? Completion::kNone : Completion::kGaveUp;
     stoppable_sort(sets.begin(), sets.end(), tighter, stop_);
-    const uint64_t limit = problem_.memory_limit(devices_[bin]);
     for (const auto [held, set] : sets) {
       if (steps_ == 0 || stopped(stop_)) return Completion::kGaveUp;
-      const Completion rest = fill(bin + 1, left & ~set, spare - (limit - held));
+      const Completion rest = fill(bin + 1, left & ~set, spare - (limits_[bin] - held));
       if (rest == Completion::kGaveUp) result = rest;
       if (rest != Completion::kFound) continue;
       taken_[bin] = set;
@@ -115,9 +119,9 @@ class BinCompletion {
   // these are all. The groups beyond those whose sums are listed are in or out, in all ways.
   bool find_sets(size_t bin, uint64_t must, uint64_t may, uint64_t spare,
                  std::vector<SubsetSum>& sets) {
-    const uint64_t limit = problem_.memory_limit(devices_[bin]), held = sum(must);
-    if (held > limit) return true;
-    const uint64_t most = limit - held, least = most - std::min(most, spare);
+    const uint64_t held = sum(must);
+    if (held > limits_[bin]) return true;
+    const uint64_t most = limits_[bin] - held, least = most - std::min(most, spare);
     std::vector<int> members;  // bits of `may`
     for (uint64_t left = may; left != 0; left &= left - 1) {
       members.push_back(std::countr_zero(left));
@@ -130,6 +134,7 @@ class BinCompletion {
     const auto count = static_cast<uint32_t>(numbers.size());
     list_subset_sums(numbers, 0, count / 2, low_, merged_);
     list_subset_sums(numbers, count / 2, count, high_, merged_);
+    if (!look(low_.size() + high_.size())) return false;
     const auto spread = [&](uint64_t subset, size_t from) {
       uint64_t set = 0;
       for (; subset != 0; subset &= subset - 1) {
@@ -179,6 +184,7 @@ class BinCompletion {
   std::vector<uint32_t> devices_;                  // the smallest first
   std::vector<uint64_t> taken_;                    // the set of each
   std::vector<uint64_t> allowed_, allowed_later_;  // groups, on each and on those after it
+  std::vector<uint64_t> limits_;                   // of each
   uint64_t& steps_;                                // left
   Stop* stop_;
   std::vector<SubsetSum> low_, high_, merged_;

@@ -20,7 +20,7 @@ enum class Completion : uint8_t { kFound, kNone, kGaveUp };
 // Devices of the groups, at most kMostCompleted, so that their resident bytes fit everywhere, and
 // beside them `need[g]` bytes of any single group g on the device. kNone is a proof. The devices
 // are in `device_of[g]`, if found; else these stay. `steps` sums are looked at, at most, and taken
-// off it. kGaveUp where a device has no limit.
+// off it.
 Completion complete_bins(const Problem& problem, std::span<const uint64_t> need,
                          std::span<const uint32_t> groups, std::span<const uint32_t> devices,
                          std::vector<uint32_t>& device_of, uint64_t& steps, Stop* stop);

@@ -21,8 +21,8 @@ struct Packing {
 
 // What every run holds counts: resident bytes, and beside them, while a node runs, its inputs,
 // outputs and workspace. What else a run holds depends on its timeline, and is left out. Up to 40
-// groups with resident bytes, whatever fits is found, also to the byte, but for instances made to
-// be hard.
+// groups with resident bytes on 64 devices, whatever fits is found, also to the byte, but for
+// instances made to be hard, and those where groups without them need what these must leave free.
 Packing pack(const Problem& problem, Stop* stop = nullptr);
 
 }  // namespace placeto

@@ -122,6 +122,21 @@ TEST_CASE("arithmetic on shapes that are settled costs no run, on others it does
   }
 }
 
+TEST_CASE("a shape is not tied to its reader, whose device need not have the tensor") {
+  OnnxBuilder b;
+  b.input("x", {"1000", "1000"});
+  b.input("z", {"1000000"});
+  b.node("Relu", {"x"}, {"large"}, "relu");
+  b.node("Shape", {"large"}, {"s"}, "shape");
+  b.node("Reshape", {"z", "s"}, {"y"}, "reshape");
+  b.output("y");
+  const auto got = imported(b, {});
+  CHECK(node(got, "shape").fused);
+  CHECK(node(got, "shape").outputs == std::vector<uint64_t>{2 * 8});
+  CHECK(node(got, "shape").colocate.empty());
+  CHECK(node(got, "reshape").colocate.empty());
+}
+
 TEST_CASE("dimensions without a value are an error that names them and the option") {
   OnnxBuilder b = shape_arithmetic_model();
   const std::string message = refusal(b, StatusCode::kInvalidArgument);

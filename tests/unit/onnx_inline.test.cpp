@@ -97,6 +97,18 @@ TEST_CASE("an If whose input is set becomes the branch that it takes") {
   CHECK(names(with) == std::vector<std::string>{"relu", "product", "merged/result_1", "add"});
 }
 
+TEST_CASE("no input is proposed for an If that waits for others, too") {
+  OnnxBuilder b = merged_model();
+  b.input("limit", {});
+  b.node("ReduceMax", {"x"}, {"most"}, "most");
+  onnx::GraphProto& graph = b.graph();
+  for (onnx::NodeProto& node : *graph.mutable_node()) {
+    if (node.op_type() == "If") node.set_input(0, "beyond");
+  }
+  b.node("Greater", {"most", "limit"}, {"beyond"}, "greater");
+  CHECK(inlined(b).report.undecided.empty());
+}
+
 TEST_CASE("an If that nothing decides stays one node") {
   const ImportedGraph got = inlined(merged_model());
   CHECK(names(got) == std::vector<std::string>{"relu", "merged", "add"});

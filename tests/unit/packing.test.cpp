@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "runtime/cost/evaluator.h"
 #include "tests/support/random_problem.h"
 
@@ -51,6 +53,30 @@ TEST_CASE("weights that nearly fill every device are packed, also more than 40 o
     }
     for (uint64_t& room : rooms) room += room / 10'000;
     const test::Instance instance = weights(sizes, rooms);
+    REQUIRE(instance.problem);
+    CHECK(fits(*instance.problem, pack(*instance.problem).assignment));
+  }
+}
+
+TEST_CASE("a device without a limit does not keep the others from being filled to the byte") {
+  Random random(56);
+  for (int i = 0; i < 5; ++i) {
+    CAPTURE(i);
+    const uint32_t nodes = 34;
+    GraphSpec graph;
+    TopologySpec topology = test::equal_devices(3);
+    graph.kinds = {"gpu", "cpu"};
+    for (uint32_t d = 0; d < 2; ++d) topology.devices[d].kind = "gpu";
+    topology.devices[2].kind = "cpu";
+    for (uint32_t v = 0; v < nodes; ++v) {
+      graph.nodes.emplace_back();
+      graph.nodes.back().name = "n" + std::to_string(v);
+      graph.nodes.back().cost_us = {1, -1};
+      graph.nodes.back().resident_bytes = (uint64_t{random.below(1u << 31)} << 4) + 1;
+      topology.devices[v < 2 ? v : random.below(2)].memory_bytes +=
+          graph.nodes.back().resident_bytes;
+    }
+    const test::Instance instance = test::build_instance(std::move(graph), std::move(topology));
     REQUIRE(instance.problem);
     CHECK(fits(*instance.problem, pack(*instance.problem).assignment));
   }
@@ -147,8 +173,16 @@ TEST_CASE("a packing obeys the rules, and no verdict of impossible is refuted by
     packed += packing.verdict == Packing::Verdict::kFits;
     if (packing.verdict != Packing::Verdict::kImpossible) continue;
     ++impossible;
-    for (int k = 0; k < 100; ++k) {
-      const Assignment assignment = test::random_assignment(*instance.problem, random);
+    const uint32_t nodes = instance.problem->node_count();
+    const uint32_t devices = instance.problem->device_count();
+    const double all = std::pow(devices, nodes);
+    for (uint32_t k = 0; k < 100 || (all <= 1'024 && k < all); ++k) {
+      Assignment assignment = test::random_assignment(*instance.problem, random);
+      if (all <= 1'024) {
+        for (uint32_t v = 0, left = k; v < nodes; ++v, left /= devices) {
+          assignment[v] = left % devices;
+        }
+      }
       CHECK(!fits(*instance.problem, assignment));
     }
   }

@@ -254,6 +254,7 @@ std::string undecided_summary(const ImportReport& report) {
   }
   std::string options;
   for (const std::string& input : inputs) options += fmt::format(" --set '{}=VALUE'", input);
+  if (inputs.size() == kShown) options += " ...";
   const size_t count = report.undecided.size();
   return fmt::format("{}, with up to {} inside, {}; to place these, say what callers give:{}",
                      plural(count, "If node"), plural(most, "node"),

@@ -71,12 +71,15 @@ static bool is_other_engine(const PlacementSpec& placement, const std::string& g
   return !given.empty() && !placement.engine.empty() && name != placement.engine;
 }
 
-// Whether a number that is given is not recorded, though some are.
+// Whether a number that is given is not recorded, though some are; under another name it may be.
 static bool are_other_dims(const ModelOptions& options) {
   return !options.recorded.empty() && std::ranges::any_of(options.dims, [&](const auto& text) {
     const DimSetting given = dim_setting(text);
     return std::ranges::none_of(options.recorded, [&](const DimSetting& recorded) {
-      return recorded.name == given.name && recorded.value == given.value;
+      const bool may_be_it = recorded.name == given.name || given.name == "*" ||
+                             recorded.name == "*" || given.name.ends_with(']') ||
+                             recorded.name.ends_with(']');
+      return may_be_it && recorded.value == given.value;
     });
   });
 }

@@ -396,19 +396,21 @@ std::vector<DimSetting> dims_of(const Manifest& manifest, std::span<const DimSet
   std::vector<DimSetting> dims =
       merged_dims(manifest.dims, given,
                   [&manifest](const std::string& place) { return name_of_axis(manifest, place); });
-  // What stands for all, once more by name: the engine knows no other.
+  // What stands for all, once more by name: the engine knows no other. A number that an axis has by
+  // its place is that of its name everywhere (dimensions.h).
   const auto all = std::ranges::find(dims, "*", &DimSetting::name);
   if (all == dims.end()) return dims;
-  const uint64_t value = all->value;
+  const uint64_t others = all->value;
   for (const TensorInfo& input : manifest.declared) {
     for (size_t axis = 0; axis < input.shape.size(); ++axis) {
       const std::string& symbol = input.symbols[axis];
-      const std::string place = input.name + "[" + std::to_string(axis) + "]";
       if (input.shape[axis] >= 0 || symbol.empty()) continue;
-      const auto sets_it = [&](const DimSetting& dim) {
-        return dim.name == symbol || dim.name == place;
-      };
-      if (std::ranges::none_of(dims, sets_it)) dims.push_back({symbol, value, true});
+      if (std::ranges::find(dims, symbol, &DimSetting::name) != dims.end()) continue;
+      DimSetting named{symbol, others, true};
+      for (const DimSetting& dim : dims) {
+        if (name_of_axis(manifest, dim.name) == symbol) named.value = dim.value;
+      }
+      dims.push_back(std::move(named));
     }
   }
   return dims;

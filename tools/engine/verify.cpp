@@ -132,7 +132,8 @@ class Check {
 
 bool Check::is_unknown(const ProfiledNode& node) const {
   constexpr std::string_view kEnginesOwn =
-      " Cast MemcpyFromHost MemcpyToHost ReorderInput ReorderOutput Transpose ";
+      " Cast DequantizeLinear Gather Identity MemcpyFromHost MemcpyToHost QuantizeLinear "
+      "ReorderInput ReorderOutput Reshape Squeeze Transpose Unsqueeze ";
   return !planned_.has_outputs && !holds_word(kEnginesOwn, node.op);
 }
 

@@ -134,6 +134,9 @@ std::vector<DimSetting> named_axes(const onnx::GraphProto& graph, std::vector<Di
   for (DimSetting& dim : dims) dim.may_be_absent = true;
   onnx::ModelProto settled;
   *settled.mutable_graph()->mutable_input() = graph.input();
+  for (const auto& weight : graph.initializer()) {  // which have shapes of their own
+    settled.mutable_graph()->add_initializer()->set_name(weight.name());
+  }
   if (!set_dimensions(settled, dims).ok()) return dims;
   std::vector<DimSetting> named;
   for (int i = 0; i < graph.input_size(); ++i) {

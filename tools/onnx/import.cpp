@@ -286,11 +286,12 @@ void Importer::attribute_parameters() {
 
 // What is computed at load is held like a parameter, in place of those that it is computed from;
 // its maker stands for it where a single node reads it, and hands nothing on in a run. What several
-// nodes read, or a caller, passes between stages as other tensors do.
+// nodes read, or a caller, passes between stages as other tensors do. So does a shape: its node
+// stays with the tensor that it is of, which is much larger.
 void Importer::hold_loaded() {
   for (const auto& output : graph_.output()) loaded_.erase(output.name());
   for (size_t i = 0; i < at_load_.size(); ++i) {
-    if (!at_load_[i]) continue;
+    if (!at_load_[i] || graph_.node(static_cast<int>(i)).op_type() == "Shape") continue;
     const uint32_t v = node_at_[i];
     NodeSpec& node = result_.spec.nodes[v];
     for (size_t o = 0; o < node.outputs.size(); ++o) {

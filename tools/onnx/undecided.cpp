@@ -5,15 +5,18 @@
 #include <string_view>
 
 #include "tools/onnx/bodies.h"
+#include "tools/onnx/value.h"
 
 namespace placeto {
 namespace {
 
 constexpr size_t kMostSources = 256;  // looked at for one condition
 
-bool is_single(const onnx::ValueInfoProto& input) {
+// A single number or boolean of a type that can be set.
+bool may_be_set(const onnx::ValueInfoProto& input) {
   const auto& type = input.type().tensor_type();
-  return input.type().has_tensor_type() && type.has_shape() &&
+  return input.type().has_tensor_type() && type.has_shape() && is_constant_type(type.elem_type()) &&
+         type.elem_type() != onnx::TensorProto::FLOAT16 &&
          std::ranges::all_of(type.shape().dim(),
                              [](const auto& dim) { return dim.dim_value() == 1; });
 }
@@ -48,14 +51,16 @@ std::vector<UndecidedIf> undecided_branches(const OnnxModel& model, const Produc
     }
     UndecidedIf branches{model.node_names[static_cast<size_t>(i)], {}, 0};
     const std::set<std::string> from = sources(graph, producers, node.input(0));
+    bool all = true;
     for (const auto& input : graph.input()) {
-      const bool may_be_set = !given.contains(input.name()) && is_single(input);
-      if (may_be_set && from.contains(input.name())) branches.inputs.push_back(input.name());
+      if (given.contains(input.name()) || !from.contains(input.name())) continue;
+      all = all && may_be_set(input);
+      branches.inputs.push_back(input.name());
     }
     for_each_body(node, [&](const onnx::GraphProto& body) {
       branches.nodes = std::max(branches.nodes, static_cast<uint64_t>(body.node_size()));
     });
-    if (!branches.inputs.empty()) undecided.push_back(std::move(branches));
+    if (all && !branches.inputs.empty()) undecided.push_back(std::move(branches));
   }
   return undecided;
 }

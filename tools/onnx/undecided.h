@@ -10,9 +10,9 @@
 
 namespace placeto {
 
-// Those of the main graph whose condition follows from single numbers or booleans among the inputs
-// of the model, which a caller could set (ModelSettings); `producers` are of the main graph. Nodes
-// inside nodes do not count.
+// Those of the main graph whose condition follows from nothing but single numbers or booleans among
+// the inputs of the model, which a caller could set (ModelSettings); `producers` are of the main
+// graph. Nodes inside nodes do not count.
 std::vector<UndecidedIf> undecided_branches(const OnnxModel& model, const Producers& producers);
 
 }  // namespace placeto
