@@ -270,19 +270,22 @@ class Packer {
     std::iota(order.begin(), order.end(), 0u);
     for (uint32_t i = devices_; i > 1; --i) std::swap(order[i - 1], order[random_.below(i)]);
     const auto rank = [this](uint32_t d) { return overflow(d) > 0 ? 0 : room(d) > 0 ? 1 : 2; };
-    stoppable_sort(
-        order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return rank(a) < rank(b); },
-        stop_);
-    std::vector<std::vector<uint32_t>> weights(devices_);
-    for (const uint32_t g : order_) {
-      if (bytes(g) > 0) weights[device_of_[g]].push_back(g);
-    }
+    std::vector<uint32_t> weights(devices_, 0);
+    for (const uint32_t g : order_) weights[device_of_[g]] += bytes(g) > 0;
+    std::vector<bool> is_chosen(devices_, false);
+    uint32_t all = 0;
     some_.clear(), chosen_.clear();
-    for (const uint32_t d : order) {
-      if (chosen_.size() + weights[d].size() > kMostCompleted) continue;
-      some_.push_back(d);
-      chosen_.insert(chosen_.end(), weights[d].begin(), weights[d].end());
-      if (some_.size() == kMostCompletedDevices) break;
+    for (int wanted = 0; wanted < 3; ++wanted) {
+      for (const uint32_t d : order) {
+        if (rank(d) != wanted || all + weights[d] > kMostCompleted) continue;
+        if (some_.size() == kMostCompletedDevices) break;
+        all += weights[d];
+        some_.push_back(d);
+        is_chosen[d] = true;
+      }
+    }
+    for (const uint32_t g : order_) {
+      if (bytes(g) > 0 && is_chosen[device_of_[g]]) chosen_.push_back(g);
     }
     spend(stop_, order_.size());
   }
