@@ -17,6 +17,7 @@ constexpr uint64_t kFillSteps = 500, kSetSteps = 50;  // what a device, and a se
 bool tighter(const SubsetSum& a, const SubsetSum& b) {
   return a.sum != b.sum ? a.sum > b.sum : a.subset > b.subset;
 }
+
 class BinCompletion {
  public:
   BinCompletion(const Problem& problem, std::span<const uint64_t> need,

@@ -56,6 +56,7 @@ TopologySpec two_workers() {
   TopologySpec machine;
   machine.name = "two workers";
   machine.execution = Execution::kStaged;
+  machine.transfer = Transfer::kUnicast;
   for (const char* name : {"cpu:0", "cpu:1"}) {
     DeviceSpec device;
     device.name = name;
