@@ -1,6 +1,7 @@
 #include "tools/onnx/undecided.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string_view>
 
@@ -10,7 +11,8 @@
 namespace placeto {
 namespace {
 
-constexpr size_t kMostSources = 256;  // looked at for one condition
+// Names looked at, for one condition and for all: in a model made to be hard each may lead to all.
+constexpr size_t kMostSources = 256, kMostLooked = 1'000'000;
 
 // A single number or boolean of a type that can be set.
 bool may_be_set(const onnx::ValueInfoProto& input) {
@@ -21,41 +23,46 @@ bool may_be_set(const onnx::ValueInfoProto& input) {
                              [](const auto& dim) { return dim.dim_value() == 1; });
 }
 
-// What the tensor follows from, itself included; nothing if that is too much to look at.
+// What the tensor follows from, itself included; nothing if that is too much to look at, for which
+// `left` is.
 std::set<std::string> sources(const onnx::GraphProto& graph, const Producers& producers,
-                              const std::string& tensor) {
+                              const std::string& tensor, size_t& left) {
   std::set<std::string> found{tensor};
   std::vector<std::string> open{tensor};
-  while (!open.empty() && found.size() <= kMostSources) {
+  while (!open.empty() && found.size() <= kMostSources && left > 0) {
     const auto producer = producers.find(open.back());
     open.pop_back();
     if (producer == producers.end()) continue;
-    for (std::string& name : names_read(graph.node(producer->second))) {
+    std::vector<std::string> names = names_read(graph.node(producer->second));
+    left -= std::min(left, 1 + names.size());
+    for (std::string& name : names) {
       if (found.insert(name).second) open.push_back(std::move(name));
     }
   }
-  return found.size() > kMostSources ? std::set<std::string>() : found;
+  return found.size() > kMostSources || left == 0 ? std::set<std::string>() : found;
 }
 
 }  // namespace
 
 std::vector<UndecidedIf> undecided_branches(const OnnxModel& model, const Producers& producers) {
   const onnx::GraphProto& graph = model.proto.graph();
-  std::set<std::string_view> given;
-  for (const auto& tensor : graph.initializer()) given.insert(tensor.name());
+  std::map<std::string_view, const onnx::ValueInfoProto*> inputs;  // that a caller has to give
+  for (const auto& input : graph.input()) inputs.emplace(input.name(), &input);
+  for (const auto& tensor : graph.initializer()) inputs.erase(tensor.name());
   std::vector<UndecidedIf> undecided;
+  size_t left = kMostLooked;
   for (int i = 0; i < graph.node_size(); ++i) {
     const onnx::NodeProto& node = graph.node(i);
     if (!is_default_domain(node.domain()) || node.op_type() != "If" || node.input_size() == 0) {
       continue;
     }
     UndecidedIf branches{model.node_names[static_cast<size_t>(i)], {}, 0};
-    const std::set<std::string> from = sources(graph, producers, node.input(0));
     bool all = true;
-    for (const auto& input : graph.input()) {
-      if (given.contains(input.name()) || !from.contains(input.name())) continue;
-      all = all && may_be_set(input);
-      branches.inputs.push_back(input.name());
+    for (const std::string& source : sources(graph, producers, node.input(0), left)) {
+      const auto input = inputs.find(source);
+      if (input == inputs.end()) continue;
+      all = all && may_be_set(*input->second);
+      branches.inputs.push_back(source);
     }
     for_each_body(node, [&](const onnx::GraphProto& body) {
       branches.nodes = std::max(branches.nodes, static_cast<uint64_t>(body.node_size()));
