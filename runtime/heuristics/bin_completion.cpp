@@ -61,7 +61,7 @@ class BinCompletion {
  private:
   uint64_t bytes_of(uint32_t group) const { return problem_.resident_bytes(group); }
 
-  // And the room of each device, as far as what is allowed there can use it.
+  // What may be on each device, and on those after it, and its room as far as that can use it.
   void find_allowed() {
     allowed_.assign(devices_.size(), 0);
     allowed_later_.assign(devices_.size(), 0);

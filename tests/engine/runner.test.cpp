@@ -333,22 +333,6 @@ TEST_CASE("a manifest tells the axes that are free") {
   CHECK(may_have_dim(*parse_manifest(edited.dump()), "m"));  // nobody knows
 }
 
-TEST_CASE("what stands for all axes is given to the engine by their names") {
-  const Scene scene("n");
-  std::string directory;
-  const Manifest manifest = *read_manifest(scene.stages + "/manifest.json", directory);
-  const auto value_of_n = [&](std::vector<DimSetting> given) {
-    uint64_t value = 0;
-    for (const DimSetting& dim : dims_of(manifest, given)) {
-      if (dim.name == "n") value = dim.value;
-    }
-    return value;
-  };
-  CHECK(value_of_n({{"*", 3}}) == 3);
-  CHECK(value_of_n({{"n", 4}, {"*", 3}}) == 4);
-  CHECK(value_of_n({{"x[0]", 5}, {"*", 3}}) == 5);
-}
-
 TEST_CASE("a manifest tells the numbers that it was placed with") {
   const Scene scene("n");
   std::string text;

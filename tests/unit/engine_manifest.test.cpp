@@ -54,6 +54,26 @@ TEST_CASE("a manifest says what each stage reads, on which device, and in which 
   CHECK(manifest->outputs[0].stage == 2);
 }
 
+TEST_CASE("what stands for all axes is given to the engine by their names") {
+  const auto manifest = parse_manifest(changed(R"("shape": [4]}],
+    "outputs")",
+                                               R"("shape": ["n", "m"]}],
+    "outputs")"));
+  REQUIRE_MESSAGE(manifest.ok(), manifest.status().message());
+  const auto value_of_n = [&](std::vector<DimSetting> given) {
+    uint64_t value = 0;
+    for (const DimSetting& dim : dims_of(*manifest, given)) {
+      if (dim.name == "n") value = dim.value;
+    }
+    return value;
+  };
+  CHECK(value_of_n({{"*", 3}}) == 3);
+  CHECK(value_of_n({{"n", 4}, {"*", 3}}) == 4);
+  CHECK(value_of_n({{"x[0]", 5}, {"*", 3}}) == 5);
+  CHECK(value_of_n({{"x[1]", 5}, {"*", 3}}) == 3);
+  CHECK(value_of_n({{"m", 5}}) == 0);
+}
+
 TEST_CASE("a manifest that contradicts itself is refused with the place") {
   CHECK(refusal("[]").find("JSON object") != std::string::npos);
   CHECK(refusal(changed("\"format_version\": 1", "\"format_version\": 2")).find("format_version") !=

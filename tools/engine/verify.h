@@ -29,8 +29,9 @@ struct Verification {
   uint32_t not_seen = 0;   // planned nodes that no record has, though it has others of their stage:
                            // fused into others or folded
   uint32_t by_engine = 0;  // recorded nodes that lead to no planned one: copies, changes of layout
-  uint32_t unknown = 0;    // the same that compute something, of a plan without outputs: the engine
-                         // gives what it fuses a name of its own, and only outputs tell what it is
+  // The same that compute something, of a plan without outputs: the engine gives what it fuses a
+  // name of its own, and only outputs tell what that is.
+  uint32_t unknown = 0;
   std::vector<Difference> differences;
   std::vector<std::string> not_run;  // stages of which no record has a node, in the plan's order
 };
