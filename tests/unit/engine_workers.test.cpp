@@ -95,19 +95,28 @@ TEST_CASE(
 }
 #endif
 
-TEST_CASE("who runs a request computes its first device, and hands it back to those who submit") {
+TEST_CASE(
+    "who runs a request computes its first device, if that is free, and hands it back to those who "
+    "submit") {
   Recorder recorder;
   Workers workers(zigzag(), {.slots = 2}, std::ref(recorder));
   const auto here = std::this_thread::get_id();
+  int computed_here = 0;
   for (int i = 0; i < 50; ++i) {
     recorder.calls.clear();
     CHECK(workers.run(0).ok());
     REQUIRE(recorder.calls.size() == 4);
-    for (const Call& call : recorder.calls) CHECK((call.thread == here) == (call.stage % 2 == 0));
+    // The device's own thread, which served what was submitted, may not have left it yet.
+    const bool was_free = recorder.calls[0].thread == here;
+    computed_here += was_free;
+    for (const Call& call : recorder.calls) {
+      CHECK((call.thread == here) == (was_free && call.stage % 2 == 0));
+    }
     workers.submit(1);
     CHECK(workers.wait(1).ok());
     CHECK(recorder.calls.size() == 8);
   }
+  CHECK(computed_here > 0);
   // Two callers at a time: one of them finds the device taken.
   recorder.calls.clear();
   const auto ask = [&workers](uint32_t slot) {
