@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <span>
 
 #include "runtime/cost/twins.h"
 
@@ -69,21 +70,32 @@ std::vector<size_t> sets_to_lessen(const std::vector<std::vector<uint32_t>>& set
   return lessened;
 }
 
-std::unique_ptr<FewerDevices> FewerDevices::of(const Problem& problem,
-                                               const std::vector<uint32_t>& set, Stop* stop) {
-  const Topology& topology = problem.topology();
-  const uint32_t left = next_lower(static_cast<uint32_t>(set.size()));
+std::vector<uint32_t> without_last(const Problem& problem, const std::vector<uint32_t>& set) {
+  const auto left_out = std::span(set).subspan(next_lower(static_cast<uint32_t>(set.size())));
+  std::vector<uint32_t> devices;
+  for (uint32_t d = 0; d < problem.device_count(); ++d) {
+    if (!std::ranges::binary_search(left_out, d)) devices.push_back(d);
+  }
+  return devices;
+}
 
+std::unique_ptr<FewerDevices> FewerDevices::of(const Problem& problem,
+                                               std::vector<uint32_t> devices, Stop* stop) {
+  const Topology& topology = problem.topology();
   std::unique_ptr<FewerDevices> fewer(new FewerDevices);
+  fewer->device_ = std::move(devices);
   TopologySpec spec = topology.spec();
   spec.devices.clear();
-  for (uint32_t d = 0; d < problem.device_count(); ++d) {
-    if (std::find(set.begin() + left, set.end(), d) != set.end()) continue;
+  spec.links.clear();
+  for (const uint32_t d : fewer->device_) {
     const uint64_t limit = problem.memory_limit(d);
     if (limit == 0) return nullptr;  // which a file says of no limit at all
     spec.devices.push_back(topology.device(d));
     spec.devices.back().memory_bytes = limit == Problem::kUnlimited ? 0 : limit;
-    fewer->device_.push_back(d);
+    for (const uint32_t to : fewer->device_) {
+      const LinkSpec* const link = d == to ? nullptr : topology.named_link(d, to);
+      if (link != nullptr) spec.links.push_back(*link);
+    }
   }
   Result<Topology> smaller = Topology::build(std::move(spec), kNoLimits);
   if (!smaller.ok()) return nullptr;

@@ -1,5 +1,5 @@
-// The same problem with fewer of its like devices: what a search finds there may be better than
-// what it finds among more, where there is more to look through.
+// The same problem with fewer of its devices: what is found there may be better than what is found
+// among more, where there is more to look through.
 #pragma once
 
 #include <memory>
@@ -24,12 +24,15 @@ uint32_t sizes_searched(uint32_t devices);
 std::vector<size_t> sets_to_lessen(const std::vector<std::vector<uint32_t>>& sets,
                                    size_t first_set);
 
+// All devices, ascending, but the last of `set`, which are alike and more than one: down to the
+// next size that is searched.
+std::vector<uint32_t> without_last(const Problem& problem, const std::vector<uint32_t>& set);
+
 class FewerDevices {
  public:
-  // Leaves out the last of `set`, which are alike and more than one: to the next size that is
-  // searched. nullptr where a limit cannot be written down, and once stopped. The graph of
-  // `problem` must outlive it.
-  static std::unique_ptr<FewerDevices> of(const Problem& problem, const std::vector<uint32_t>& set,
+  // Of `devices` alone, ascending. nullptr where a limit cannot be written down, where they cannot
+  // run a group, and once stopped. The graph of `problem` must outlive it.
+  static std::unique_ptr<FewerDevices> of(const Problem& problem, std::vector<uint32_t> devices,
                                           Stop* stop);
 
   const Problem& problem() const { return *problem_; }

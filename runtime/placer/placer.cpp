@@ -201,8 +201,9 @@ void compare_with_sequence(const Placing& placing, PlaceResult& result) {
   result.place_us = placing.elapsed_us();
 }
 
-// The steps of `auto` that apply, up to the one of that name or a stop.
-Status take_steps(Placing& placing, std::string_view end = {}) {
+}  // namespace
+
+Status take_steps(Placing& placing, std::string_view end) {
   for (const Step& step : auto_steps()) {
     if (stopped(placing.bench.stop()) || step.name == end) break;
     if (!step.applies(placing)) continue;
@@ -210,8 +211,6 @@ Status take_steps(Placing& placing, std::string_view end = {}) {
   }
   return {};
 }
-
-}  // namespace
 
 PlaceOutcome place_auto(Placing& placing) {
   if (Status s = take_steps(placing); !s.ok()) return s;

@@ -37,10 +37,13 @@ struct Placing {
   bool packed = false;         // packing was tried
   uint64_t missing_bytes = 0;  // that every placement lacks; 0: not known
 
-  // What follows is for placing on fewer devices (step_search.cpp), which is a placing within one.
+  // What follows is for placing on fewer devices (step_fewer.cpp), which is a placing within one.
   // Told whatever has been finished: the best before a search, and what ends each of its stretches.
   // A longer search tells all that a shorter one does.
   std::function<void(const Candidate&)> on_finished;
+  void tell_finished(const Candidate& candidate) const {
+    if (on_finished) on_finished(candidate);
+  }
   // Of like devices (fewer_devices.h): sets before this one are searched with fewer of them only
   // where one set alone is.
   size_t first_set = 0;

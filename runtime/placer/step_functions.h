@@ -2,6 +2,7 @@
 // little it can once stopped, and fails only if no later step helps.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "runtime/placer/steps.h"
@@ -31,6 +32,8 @@ Status prove(const Step& step, Placing& placing);
 // step_search.cpp
 Status search_briefly(const Step& step, Placing& placing);
 Status search(const Step& step, Placing& placing);
+// step_fewer.cpp
+Status place_near(const Step& step, Placing& placing);
 Status place_on_fewer(const Step& step, Placing& placing);
 
 // The rest is what they share.
@@ -38,6 +41,9 @@ Status place_on_fewer(const Step& step, Placing& placing);
 // `auto`, of a placing that has not begun: for placing within another, which has no use for a
 // comparison with runs one after the other.
 PlaceOutcome place_auto(Placing& placing);
+// The steps of `auto` that apply, up to the one of that name or a stop.
+Status take_steps(Placing& placing, std::string_view end = {});
+inline constexpr std::string_view kAfterHeuristics = "pipeline";
 
 bool is_staged(const Placing& placing);
 bool is_large(const Placing& placing);
@@ -57,6 +63,9 @@ std::vector<Candidate> starts(const Workbench& bench);
 // A share of the finish that stages of the best get, for each of the many placements that a search
 // of so many evaluations ends with.
 void finish_part(uint64_t evaluations, Workbench& bench, Candidate& candidate);
+
+// Moves that promise most, on large graphs; on small ones moves of single groups, while one gains.
+void move_from(Candidate start, const Step& step, Placing& placing);
 
 // The guide of the policy that the options have.
 Status make_guide(Placing& placing);

@@ -26,19 +26,30 @@ std::vector<Candidate> starts(const Workbench& bench) {
   return {best, *alone};
 }
 
+void move_from(Candidate start, const Step& step, Placing& placing) {
+  Workbench& bench = placing.bench;
+  start.method = step.name;
+  if (is_large(placing)) make_promising_moves(bench.hierarchy(), bench.move_evaluator(), start);
+  if (!always_polished(bench.problem())) return bench.add_if_better(std::move(start));
+  Candidate polished = start;
+  polish(&bench.hierarchy(), bench.move_evaluator(), polished);
+  if (start.assignment == bench.best().assignment || polished.score < bench.best().score) {
+    placing.unpolished = std::move(start);
+    placing.polished = {placing.unpolished.score, polished};
+  }
+  bench.add_if_better(std::move(polished));
+}
+
 // A pass sees the run that the one before it left: if that gained, another gains, too.
 Status move_promising(const Step& step, Placing& placing) {
   constexpr double kGained = 0.995;
   Workbench& bench = placing.bench;
   if (!ready(bench)) return {};
-  const auto move = [&](Candidate found) {
-    found.method = step.name;
-    make_promising_moves(bench.hierarchy(), bench.move_evaluator(), found);
-    bench.add_if_better(std::move(found));
-  };
   const double before_us = bench.best().score.objective_us;
-  for (Candidate& start : starts(bench)) move(std::move(start));
-  if (bench.best().score.objective_us < kGained * before_us) move(bench.best());
+  for (Candidate& start : starts(bench)) move_from(std::move(start), step, placing);
+  if (bench.best().score.objective_us < kGained * before_us) {
+    move_from(bench.best(), step, placing);
+  }
   return {};
 }
 
@@ -80,14 +91,7 @@ Status shift_borders(const Step& step, Placing& placing) {
 }
 
 Status polish_best(const Step& step, Placing& placing) {
-  Workbench& bench = placing.bench;
-  if (!ready(bench)) return {};
-  Candidate found = bench.best();
-  found.method = step.name;
-  placing.unpolished = found;
-  polish(&bench.hierarchy(), bench.move_evaluator(), found);
-  placing.polished = {placing.unpolished.score, found};
-  bench.add_if_better(std::move(found));
+  if (ready(placing.bench)) move_from(placing.bench.best(), step, placing);
   return {};
 }
 

@@ -3,16 +3,11 @@
 
 #include <algorithm>
 
-#include "runtime/placer/fewer_devices.h"
 #include "runtime/search/search.h"
 #include "runtime/search/stage_annealing.h"
 
 namespace placeto {
 namespace {
-
-void tell_finished(const Candidate& candidate, const Placing& placing) {
-  if (placing.on_finished) placing.on_finished(candidate);
-}
 
 // On larger graphs a move of one part of a stage means too little: what gains 3% at 3,000 nodes
 // gains nothing at 8,000 for twice the time.
@@ -46,7 +41,7 @@ Status search_briefly(const Step& step, Placing& placing) {
 Status search(const Step& step, Placing& placing) {
   Workbench& bench = placing.bench;
   const Candidate start = bench.best();
-  tell_finished(start, placing);
+  placing.tell_finished(start);
   placing.guide.reset();  // which goes by the groups that there were
   bench.regroup();
   if (!ready(bench)) return {};
@@ -60,7 +55,7 @@ Status search(const Step& step, Placing& placing) {
   // Beside every polishing, so that more of it is never worse.
   const auto finish = [&](Candidate& candidate) {
     if (staged) finish_part(budget.evaluations, bench, candidate);
-    tell_finished(candidate, placing);
+    placing.tell_finished(candidate);
   };
   // Of the time, half is for solving the problem, and half of what is left for stages.
   if (has_few_groups(placing)) budget.milliseconds /= 2;
@@ -80,39 +75,6 @@ Status search(const Step& step, Placing& placing) {
     divided.method = step.name;
     anneal_stages(budget, bench.options().seed, bench.evaluator(), finish, divided);
     bench.add_if_better(std::move(divided));
-  }
-  return {};
-}
-
-// All that is finished with fewer devices is finished here once more, which has more of them to
-// move to. As more of it never changes what came before, more budget is never worse.
-Status place_on_fewer(const Step& step, Placing& placing) {
-  Workbench& bench = placing.bench;
-  if (!ready(bench)) return {};
-  MethodOptions options = bench.options();
-  options.progress = nullptr;
-  const auto sets = like_devices(bench.problem());
-  for (const size_t k : sets_to_lessen(sets, placing.first_set)) {
-    const auto fewer = FewerDevices::of(bench.problem(), sets[k], bench.stop());
-    if (fewer == nullptr) return {};
-    Placing there(fewer->problem(), options, placing.options.unobserved());
-    there.first_set = k;
-    there.on_finished = [&](const Candidate& finished) {
-      Candidate found = fewer->among_all(finished);
-      found.method = step.name;
-      found.score = bench.evaluator().evaluate(found.assignment, found.division);
-      if (is_staged(placing)) {
-        finish_part(bench.options().budget.evaluations, bench, found);
-      } else {
-        polish(&bench.hierarchy(), bench.move_evaluator(), found);
-      }
-      if (stopped(bench.stop())) return;
-      tell_finished(found, placing);
-      bench.add_if_better(std::move(found));
-    };
-    const PlaceOutcome placed = place_auto(there);
-    if (placed.ok() && placed->proved) there.on_finished(placed->best);
-    if (stopped(bench.stop())) return {};
   }
   return {};
 }

@@ -24,6 +24,9 @@ bool needs_pipeline(const Placing& placing) {
 bool is_pipeline(const Placing& placing) {
   return !placing.proved && !placing.bench.problem().is_for_latency();
 }
+bool is_for_latency(const Placing& placing) {
+  return !placing.proved && placing.bench.problem().is_for_latency();
+}
 bool may_fit(const Placing& placing) {
   return nothing_fits(placing) && !placing.proved;
 }
@@ -118,7 +121,7 @@ std::vector<Step> auto_steps() {
   }
   steps.insert(
       steps.end(),
-      {{"pipeline", "consecutive stages, the busiest as little as can be",
+      {{kAfterHeuristics, "consecutive stages, the busiest as little as can be",
         "for throughput, or where no device holds all", needs_pipeline, form_pipeline},
        {"split", "consecutive stages of the topological order, by price", "under staged execution",
         is_staged, split},
@@ -139,6 +142,9 @@ std::vector<Step> auto_steps() {
         "under staged execution, up to 4,096 placements", has_few_placements, try_all},
        {"polish", "moves of single groups, while one gains", "up to some hundred operators",
         is_small, polish_best},
+       {"near", "the heuristics on devices near each other, and moves from there",
+        "for latency, where links between some devices are slower by half or more", is_for_latency,
+        place_near},
        {kPolicyAlone, "the policy's passes, from the best so far or one device", "with a policy",
         has_policy, place_by_policy},
        {"repolish", "moves of single groups, while one gains, from where the passes ended",

@@ -40,9 +40,9 @@ constexpr const char* kUsage =
 
 Families: tiny (8 to 12 nodes, 2 to 4 devices), small (40 to 160 nodes, 2 to 8), wide (30 nodes, 16
 devices), slow-links (100 to 300 nodes, 16 devices, communication at least as long as computation),
-middle (300 to 500 nodes, 2 to 8), large (1,000 nodes), networks (training steps with colocation on
-the example topologies), deep (training steps of networks of 1,000 to 7,000 operators),
-parameters (the same, every parameter a node of its own that takes no time), staged (random graphs of
+middle (300 to 500 nodes, 2 to 8), large (1,000 nodes), hosts (random graphs on two to four hosts),
+networks (training steps with colocation on the example topologies), deep (training steps of networks
+of 1,000 to 7,000 operators), parameters (the same, every parameter a node of its own that takes no time), staged (random graphs of
 40 to 300 nodes on 2 to 4 devices, whose stages and cuts have prices), staged-small (of 5 to 30), staged-networks (named
 networks as ONNX Runtime runs them). --each appends every answer to a file: problem, method, seed,
 evaluations, makespan in us, processor time in ms.
@@ -277,6 +277,30 @@ void add_random(Family& family, const std::string& name, uint32_t graphs, Sizes 
   }
 }
 
+// Random graphs on two to four hosts with two to four devices each, whose traffic to
+// other hosts shares an uplink.
+void add_hosts(Family& family, uint32_t graphs) {
+  Random random(7);
+  for (uint32_t g = 0; g < graphs; ++g) {
+    QualityGraph graph = quality_graph(g, {40, 1'000}, random);
+    const uint32_t each = 2 + random.below(3), hosts = 2 + random.below(3);
+    TopologySpec topology = k80_devices(each * hosts);
+    topology.transfer = Transfer::kUnicast;
+    LinkParameters uplink = topology.default_link;
+    uplink.bandwidth_bytes_per_us *= std::pow(10, -1 - random.uniform()) * 5;  // 0.05 to 0.5
+    uplink.latency_us = 20;
+    for (uint32_t a = 0; a < each * hosts; ++a) {
+      for (uint32_t b = 0; b < each * hosts; ++b) {
+        if (a / each == b / each) continue;
+        topology.links.push_back({topology.devices[a].name, topology.devices[b].name, uplink,
+                                  "uplink " + std::to_string(a / each)});
+      }
+    }
+    const Case c(std::move(graph.spec), std::move(topology));
+    family.add("hosts" + std::to_string(g), c.problem);
+  }
+}
+
 // Random graphs, where starting a stage takes as long as a fortieth of an operator to one; every
 // second one on unlike devices.
 void add_staged(Family& family, uint32_t graphs, const Sizes& sizes) {
@@ -400,6 +424,8 @@ int main(int argc, char** argv) {
       add_random(family, name, count(40), {300, 500}, 2, 8);
     } else if (name == "large") {
       add_random(family, name, count(6), {1'000, 1'001}, 4, 8);
+    } else if (name == "hosts") {
+      add_hosts(family, count(48));
     } else if (name == "networks") {
       add_networks(family, o.graphs, false);
     } else if (name == "parameters") {

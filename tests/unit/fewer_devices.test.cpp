@@ -35,7 +35,8 @@ TEST_CASE("of like devices one of 2 to 4 is left out, and of more those beyond a
     const auto sets = like_devices(*instance.problem);
     REQUIRE(sets.size() == 2);  // device 1 is the processor
     CHECK(sets[1] == std::vector<uint32_t>{1});
-    const auto fewer = FewerDevices::of(*instance.problem, sets[0], nullptr);
+    const auto fewer =
+        FewerDevices::of(*instance.problem, without_last(*instance.problem, sets[0]), nullptr);
     REQUIRE(fewer != nullptr);
     CHECK(fewer->problem().device_count() == 1 + static_cast<uint32_t>(left));
   }
@@ -79,8 +80,9 @@ TEST_CASE("a placement on fewer devices costs the same among all, within the sam
   }
   const test::Instance instance = beside_processor(3, rules);
   REQUIRE(instance.problem);
+  const auto like = like_devices(*instance.problem)[0];
   const auto fewer =
-      FewerDevices::of(*instance.problem, like_devices(*instance.problem)[0], nullptr);
+      FewerDevices::of(*instance.problem, without_last(*instance.problem, like), nullptr);
   REQUIRE(fewer != nullptr);
   CHECK(fewer->problem().group_count() == instance.problem->group_count());
   Random random(5);
