@@ -217,6 +217,21 @@ TEST_CASE_FIXTURE(PlacedScene, "place says that a search found nothing better") 
   CHECK(note("2") == "a search of 2 evaluations found nothing better");
 }
 
+TEST_CASE_FIXTURE(PlacedScene, "place says where a budget may find better, and only there") {
+  CHECK(run({"generate", "layered", "--nodes", "60", "-o", "wide.json"}).status == 0);
+  const auto says = [&](std::vector<std::string> more) {
+    std::vector<std::string> args{"place", "wide.json", "-t", "4xk80"};
+    args.insert(args.end(), more.begin(), more.end());
+    const Run placed = run(args);
+    CHECK(placed.status == 0);
+    return placed.out.find("--budget 1k") != std::string::npos;
+  };
+  CHECK(says({}));
+  CHECK_FALSE(says({"--budget", "10"}));
+  CHECK_FALSE(says({"--method", "heft"}));
+  CHECK_FALSE(says({"--json"}));
+}
+
 TEST_CASE_FIXTURE(PlacedScene,
                   "simulate reports what makes a placement infeasible, and still runs it") {
   const std::string tight = write("tight.json", small_topology(9000));
