@@ -15,7 +15,7 @@ uint32_t next_lower(uint32_t devices) {
 
 // Colocation, and where groups may run, as the problem has it for these of its devices; headroom is
 // off its limits already.
-Rules rules_of(const Problem& problem, const std::vector<uint32_t>& devices) {
+Rules rules_of(const Problem& problem, const std::vector<uint32_t>& devices, Stop* stop) {
   Rules rules;
   for (uint32_t g = 0; g < problem.group_count(); ++g) {
     const auto members = problem.members(g);
@@ -23,6 +23,7 @@ Rules rules_of(const Problem& problem, const std::vector<uint32_t>& devices) {
     for (uint32_t d = 0; d < devices.size() && problem.is_restricted(); ++d) {
       if (!problem.allowed(g, devices[d])) rules.forbids.push_back({members[0], d});
     }
+    if (spend(stop, members.size() + devices.size())) break;
   }
   rules.objective = problem.objective();
   return rules;
@@ -101,7 +102,7 @@ std::unique_ptr<FewerDevices> FewerDevices::of(const Problem& problem,
   if (!smaller.ok()) return nullptr;
   fewer->topology_ = std::move(*smaller);
   Result<Problem> built = Problem::build(problem.graph(), *fewer->topology_,
-                                         rules_of(problem, fewer->device_), kNoLimits, stop);
+                                         rules_of(problem, fewer->device_, stop), kNoLimits, stop);
   if (!built.ok()) return nullptr;
   fewer->problem_ = std::move(*built);
   return fewer;

@@ -1,6 +1,6 @@
 // The minimum spanning tree of the devices, by the time that links take (Prim, "Shortest connection
-// networks and some generalizations", Bell System Technical Journal 1957), is cut where its edges,
-// in ascending order, get slower by the most: single-linkage clustering.
+// networks and some generalizations", Bell System Technical Journal 1957), is cut wherever its
+// edges, in ascending order, get slower by a leap: single-linkage clustering.
 #include "runtime/placer/near_devices.h"
 
 #include <algorithm>
@@ -28,7 +28,8 @@ class LinkTime {
  private:
   double one_way_us(uint32_t from, uint32_t to) const {
     const LinkParameters& link = topology_.link(from, to);
-    const double us = bytes_ / link.bandwidth_bytes_per_us + link.gap_us;
+    const bool waits = topology_.spec().contention != Contention::kNone;
+    const double us = bytes_ / link.bandwidth_bytes_per_us + (waits ? link.gap_us : 0);
     return us + topology_.latency_us(from, to);
   }
 
@@ -56,56 +57,66 @@ std::vector<Edge> spanning_tree(const Problem& problem, Stop* stop) {
   return tree;
 }
 
-// By how many runs of the whole graph each device makes in a microsecond.
+// By how many runs of the whole graph each device makes in a microsecond, of the share of groups
+// that may run there.
 std::vector<double> speeds(const Problem& problem, Stop* stop) {
-  const uint32_t devices = problem.device_count();
-  std::vector<double> class_us(problem.class_count(), 0), speed;
-  std::vector<uint32_t> first(problem.class_count(), 0);
-  for (uint32_t d = devices; d-- > 0;) first[problem.class_of(d)] = d;
-  for (uint32_t v = 0; v < problem.node_count(); ++v) {
-    for (uint32_t k = 0; k < problem.class_count(); ++k) {
-      const bool can_run = problem.can_run(v, first[k]);
-      class_us[k] += can_run ? problem.run_us(v, first[k]) : problem.mean_run_us(v);
+  constexpr double kLeastUs = 1e-9;  // of a graph whose nodes take no time
+  std::vector<double> speed;
+  for (uint32_t d = 0; d < problem.device_count() && !stopped(stop); ++d) {
+    double us = 0, allowed = 0;
+    for (uint32_t g = 0; g < problem.group_count(); ++g) {
+      allowed += problem.allowed(g, d);
+      for (const uint32_t v : watched(problem.members(g), stop)) {
+        us += problem.can_run(v, d) ? problem.run_us(v, d) : problem.mean_run_us(v);
+      }
+      if (spend(stop, problem.members(g).size())) break;
     }
-    if (spend(stop, problem.class_count())) break;
-  }
-  for (uint32_t d = 0; d < devices; ++d) {
-    constexpr double kLeastUs = 1e-9;  // of a graph whose nodes take no time
-    speed.push_back(1 / std::max(kLeastUs, class_us[problem.class_of(d)]));
+    speed.push_back(allowed / std::max(kLeastUs, us));
   }
   return speed;
 }
 
+// Of the forest of the first `edges` edges, those of two devices or more.
+DeviceSets sets_of(const std::vector<Edge>& tree, size_t edges, const std::vector<double>& speed) {
+  const auto devices = static_cast<uint32_t>(speed.size());
+  DisjointSets joined(devices);
+  for (size_t i = 0; i < edges; ++i) joined.merge(tree[i].a, tree[i].b);
+  struct Set {
+    double speed = 0;
+    std::vector<uint32_t> devices;
+  };
+  std::vector<Set> by_first(devices);
+  for (uint32_t d = 0; d < devices; ++d) {
+    Set& set = by_first[joined.find(d)];
+    set.speed += speed[d];
+    set.devices.push_back(d);
+  }
+  DeviceSets sets;
+  for (;;) {
+    const auto fastest = std::ranges::max_element(by_first, {}, &Set::speed);
+    if (fastest->speed <= 0) return sets;
+    fastest->speed = 0;
+    if (fastest->devices.size() > 1) sets.push_back(std::move(fastest->devices));
+  }
+}
+
 }  // namespace
 
-std::vector<uint32_t> near_devices(const Problem& problem, Stop* stop) {
+std::vector<DeviceSets> near_devices(const Problem& problem, Stop* stop) {
   constexpr double kSlower = 1.5;
   constexpr uint32_t kMostDevices = 64;
   const uint32_t devices = problem.device_count();
   const bool few = devices > 2 && devices <= kMostDevices;
   if (problem.topology().uniform_links() || !few) return {};
   const std::vector<Edge> tree = spanning_tree(problem, stop);
-  size_t fast = 0;  // edges that stay
-  double slower = kSlower;
-  for (size_t i = 1; i < tree.size(); ++i) {
-    if (tree[i].us < slower * tree[i - 1].us) continue;
-    slower = tree[i].us / tree[i - 1].us;
-    fast = i;
+  std::vector<double> speed;
+  std::vector<DeviceSets> scales;
+  for (size_t i = tree.size(); i-- > 1 && !stopped(stop);) {
+    if (!(tree[i].us > kSlower * tree[i - 1].us)) continue;
+    if (speed.empty()) speed = speeds(problem, stop);
+    if (!stopped(stop)) scales.push_back(sets_of(tree, i, speed));
   }
-  if (fast == 0) return {};
-  DisjointSets sets(devices);
-  for (size_t i = 0; i < fast; ++i) sets.merge(tree[i].a, tree[i].b);
-
-  std::vector<double> set_speed(devices, 0);
-  const std::vector<double> speed = speeds(problem, stop);
-  if (stopped(stop)) return {};
-  for (uint32_t d = 0; d < devices; ++d) set_speed[sets.find(d)] += speed[d];
-  const auto fastest = std::ranges::max_element(set_speed);
-  std::vector<uint32_t> near;
-  for (uint32_t d = 0; d < devices; ++d) {
-    if (sets.find(d) == static_cast<uint32_t>(fastest - set_speed.begin())) near.push_back(d);
-  }
-  return near.size() > 1 ? near : std::vector<uint32_t>();
+  return scales;
 }
 
 }  // namespace placeto

@@ -10,10 +10,13 @@
 
 namespace placeto {
 
-// Of the sets of devices that links slower by half or more keep apart, the one that computes the
-// fastest, ascending; of several scales (devices on hosts, hosts in racks) the one at which links
-// differ most. Empty where no links do, where each device is a set of its own, of more devices than
-// 64, whose links take long to copy, and once stopped.
-std::vector<uint32_t> near_devices(const Problem& problem, Stop* stop);
+// Each ascending.
+using DeviceSets = std::vector<std::vector<uint32_t>>;
+
+// The sets of two devices or more that links slower by more than half keep apart, at each scale at
+// which they do, the largest scale first (hosts in racks before devices on hosts); of a scale the
+// set first that computes the fastest, counting what rules allow. Empty where no links do, of more
+// devices than 64, whose links take long to copy, and once stopped.
+std::vector<DeviceSets> near_devices(const Problem& problem, Stop* stop);
 
 }  // namespace placeto

@@ -33,7 +33,9 @@ void move_from(Candidate start, const Step& step, Placing& placing) {
   if (!always_polished(bench.problem())) return bench.add_if_better(std::move(start));
   Candidate polished = start;
   polish(&bench.hierarchy(), bench.move_evaluator(), polished);
-  if (start.assignment == bench.best().assignment || polished.score < bench.best().score) {
+  const Candidate& best = bench.best();
+  const bool is_best = start.assignment == best.assignment && !best.one_move_optimal;
+  if (is_best || polished.score < best.score) {
     placing.unpolished = std::move(start);
     placing.polished = {placing.unpolished.score, polished};
   }

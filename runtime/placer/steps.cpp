@@ -24,8 +24,8 @@ bool needs_pipeline(const Placing& placing) {
 bool is_pipeline(const Placing& placing) {
   return !placing.proved && !placing.bench.problem().is_for_latency();
 }
-bool is_for_latency(const Placing& placing) {
-  return !placing.proved && placing.bench.problem().is_for_latency();
+bool is_parallel(const Placing& placing) {
+  return !placing.proved && placing.bench.problem().times_can_tell();
 }
 bool may_fit(const Placing& placing) {
   return nothing_fits(placing) && !placing.proved;
@@ -143,8 +143,8 @@ std::vector<Step> auto_steps() {
        {"polish", "moves of single groups, while one gains", "up to some hundred operators",
         is_small, polish_best},
        {"near", "the heuristics on devices near each other, and moves from there",
-        "for latency, where links between some devices are slower by half or more", is_for_latency,
-        place_near},
+        "for latency, unless staged, on up to 64 devices where some links are slower by half",
+        is_parallel, place_near},
        {kPolicyAlone, "the policy's passes, from the best so far or one device", "with a policy",
         has_policy, place_by_policy},
        {"repolish", "moves of single groups, while one gains, from where the passes ended",

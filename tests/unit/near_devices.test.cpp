@@ -49,39 +49,53 @@ GraphSpec chains(uint32_t nodes, uint32_t width, uint64_t bytes) {
   return graph;
 }
 
-using Devices = std::vector<uint32_t>;
+using Scales = std::vector<DeviceSets>;
 
-Devices near(TopologySpec topology) {
-  const test::Instance instance = test::build_instance(chains(8, 2, 40), std::move(topology));
+Scales near(TopologySpec topology, const Rules& rules = {}) {
+  const test::Instance instance =
+      test::build_instance(chains(8, 2, 40), std::move(topology), rules);
   REQUIRE(instance.problem);
   return near_devices(*instance.problem, nullptr);
 }
 
 }  // namespace
 
-TEST_CASE("devices of one host are near each other: of several hosts the fastest, or the first") {
-  CHECK(near(hosts(2, 4)) == Devices{0, 1, 2, 3});
-  CHECK(near(hosts(3, 2)) == Devices{0, 1});
+TEST_CASE("devices of one host are near each other, those of the fastest first") {
+  CHECK(near(hosts(2, 4)) == Scales{{{0, 1, 2, 3}, {4, 5, 6, 7}}});
   TopologySpec unlike = hosts(3, 2);
   unlike.devices[0].slowdown = unlike.devices[2].slowdown = 3;
-  CHECK(near(unlike) == Devices{4, 5});
-  TopologySpec larger =
-      linked(5, [](uint32_t a, uint32_t b) { return (a < 2) == (b < 2) ? kWithin : kWithin / 4; });
-  CHECK(near(larger) == Devices{2, 3, 4});
+  CHECK(near(unlike) == Scales{{{4, 5}, {0, 1}, {2, 3}}});
+  CHECK(near(linked(5, [](uint32_t a, uint32_t b) {
+          return (a < 2) == (b < 2) ? kWithin : kWithin / 4;
+        })) == Scales{{{2, 3, 4}, {0, 1}}});
+  // What is far from everything is no host.
+  CHECK(near(linked(4, [](uint32_t a, uint32_t b) {
+          return a < 2 && b < 2 ? kWithin : kWithin / 50;
+        })) == Scales{{{0, 1}}});
 }
 
-TEST_CASE("of hosts in racks the scale counts at which links differ most") {
-  const auto racks = [](double within_rack, double between_racks) {
-    return linked(8, [=](uint32_t a, uint32_t b) {
-      if (a / 2 == b / 2) return kWithin;
-      return a / 4 == b / 4 ? within_rack : between_racks;
-    });
-  };
-  CHECK(near(racks(kWithin / 2, kWithin / 20)) == Devices{0, 1, 2, 3});
-  CHECK(near(racks(kWithin / 10, kWithin / 20)) == Devices{0, 1});
+TEST_CASE("devices on which rules allow less come later, and those that run nothing not at all") {
+  Rules rules;
+  rules.pins = {{.node = 3, .device = 2}};
+  CHECK(near(hosts(2, 2), rules) == Scales{{{2, 3}, {0, 1}}});
+  rules = {};
+  for (uint32_t v = 0; v < 8; ++v) {
+    rules.forbids.push_back({v, 0});
+    if (v < 7) rules.forbids.push_back({v, 1});
+  }
+  CHECK(near(hosts(2, 2), rules) == Scales{{{2, 3}, {0, 1}}});
+  for (const uint32_t d : {0, 1}) rules.forbids.push_back({7, d});
+  CHECK(near(hosts(2, 2), rules) == Scales{{{2, 3}}});
 }
 
-TEST_CASE("no devices are near each other where links are alike, or form a ring") {
+TEST_CASE("hosts in racks are near each other at two scales, the larger first") {
+  CHECK(near(linked(8, [](uint32_t a, uint32_t b) {
+          if (a / 2 == b / 2) return kWithin;
+          return a / 4 == b / 4 ? kWithin / 5 : kWithin / 20;
+        })) == Scales{{{0, 1, 2, 3}, {4, 5, 6, 7}}, {{0, 1}, {2, 3}, {4, 5}, {6, 7}}});
+}
+
+TEST_CASE("no devices are near each other where links are alike, or form a ring, or take no time") {
   CHECK(near(test::equal_devices(4)).empty());
   CHECK(near(hosts(2, 2, 1.4)).empty());
   CHECK(near(linked(6, [](uint32_t a, uint32_t b) {
@@ -89,10 +103,14 @@ TEST_CASE("no devices are near each other where links are alike, or form a ring"
           return kWithin / std::min(apart, 6 - apart);
         })).empty());
   CHECK(near(linked(2, [](uint32_t, uint32_t) { return kWithin; })).empty());
-  // Two that are near, and others far from everything, are.
-  CHECK(near(linked(4, [](uint32_t a, uint32_t b) {
-          return a < 2 && b < 2 ? kWithin : kWithin / 50;
-        })) == Devices{0, 1});
+  const test::Instance empty = test::build_instance(chains(8, 2, 0), hosts(2, 2));
+  REQUIRE(empty.problem);
+  CHECK(near_devices(*empty.problem, nullptr).empty());
+  // Where transfers never wait, a channel's idle time afterwards is nobody's.
+  TopologySpec gaps = hosts(2, 2, 1);
+  gaps.contention = Contention::kNone;
+  for (LinkSpec& link : gaps.links) link.parameters.gap_us = link.channel.empty() ? 0 : 1'000;
+  CHECK(near(gaps).empty());
 }
 
 TEST_CASE("a placement on one host costs the same among all, with the channels of its links") {
@@ -109,6 +127,28 @@ TEST_CASE("a placement on one host costs the same among all, with the channels o
     const Candidate there{"there", test::random_assignment(fewer->problem(), random), {}};
     CHECK(Evaluator(fewer->problem()).evaluate(there.assignment) ==
           Evaluator(*instance.problem).evaluate(fewer->among_all(there).assignment));
+  }
+}
+
+TEST_CASE("of equal hosts the one is tried on which rules and memory leave room") {
+  const GraphSpec graph = chains(200, 6, 400);
+  const auto makespan_us = [&](const TopologySpec& topology, const Rules& rules) {
+    const test::Instance instance = test::build_instance(graph, topology, rules);
+    REQUIRE(instance.problem);
+    const PlaceOutcome placed = place_auto(*instance.problem, {});
+    REQUIRE(placed.ok());
+    return placed->best.score.objective_us;
+  };
+  for (const uint32_t host : {0, 1}) {
+    CAPTURE(host);
+    Rules rules;
+    rules.pins = {{.node = 0, .device = 4 * host}};
+    CHECK(makespan_us(hosts(2, 4), rules) <= makespan_us(hosts(1, 4), {}));
+    TopologySpec small = hosts(2, 4);
+    for (uint32_t d = 0; d < 8; ++d) small.devices[d].memory_bytes = d / 4 == host ? 50'000 : 500;
+    TopologySpec alone = hosts(1, 4);
+    for (DeviceSpec& device : alone.devices) device.memory_bytes = 50'000;
+    CHECK(makespan_us(small, {}) <= makespan_us(alone, {}));
   }
 }
 
