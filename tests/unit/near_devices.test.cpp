@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kWithin = 10;  // bytes a microsecond
 
-// A link from each device to each, by how fast it is; those of a first device share its uplink.
+// A link from each device to each, by how fast it is; slow ones of two devices share an uplink.
 TopologySpec linked(uint32_t devices, auto bytes_per_us) {
   TopologySpec topology = test::equal_devices(devices);
   topology.transfer = Transfer::kUnicast;
