@@ -18,12 +18,14 @@ std::string replaced(std::string text, const std::string& what, const std::strin
 
 }  // namespace
 
-TEST_CASE_FIXTURE(PlacedScene, "files of placeto are named where a model is expected") {
+TEST_CASE_FIXTURE(PlacedScene, "files of placeto are named where others are expected") {
   const std::pair<std::vector<std::string>, std::string> lines[] = {
       {{"import", placement, "-o", "g.json"}, "is a placement, expected an ONNX model"},
       {{"import", graph, "-o", "g.json"}, "is a graph, expected an ONNX model"},
       {{"tune", topology, "-t", topology, "-o", "d"}, "is a topology, expected an ONNX model"},
-      {{"run", placement}, "is a placement, expected a directory of stages"}};
+      {{"run", placement}, "is a placement, expected a directory of stages"},
+      {{"place", graph, "-t", topology, "--engine", placement},
+       "is a placement, expected the description of an engine"}};
   for (const auto& [line, why] : lines) {
     const Run result = run(line);
     CHECK(result.status == 3);

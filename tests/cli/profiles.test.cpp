@@ -227,6 +227,8 @@ TEST_CASE_FIXTURE(ModelScene, "calibrate fits a kind, and import estimates with 
   CHECK(table.out.find(" \n") == std::string::npos);
   before = files();
   fails({"inspect", "fit.json"}, 3, "fit.json: is what calibrate wrote, for --efficiencies");
+  fails({"import", model, "--dim", "batch=4", "--efficiencies", topology, "-o", "x.json"}, 3,
+        "is a topology, expected what calibrate wrote");
   fails({"calibrate", model, "--dim", "batch=1", "--kind", "cpu", "-o", "x.json"}, 3,
         "no run times on kind 'cpu'");
   fails({"calibrate", path("graph.json"), "--kind", "npu", "-o", "x.json"}, 3, "'npu'");

@@ -7,6 +7,7 @@
 #include "runtime/format/file.h"
 #include "runtime/graph/text.h"
 #include "tools/cli/common.h"
+#include "tools/cli/foreign_model.h"
 #include "tools/cli/graph_input.h"
 #include "tools/cli/topologies.h"
 
@@ -51,8 +52,8 @@ std::optional<EngineDescription> find_engine(const std::string& path) {
 Engine::Engine(const EngineOptions& options) : providers_(options.providers) {
   if (options.name.empty()) return;
   const bool built_in = EngineDescription::is_built_in(options.name);
-  Result<EngineDescription> description =
-      EngineDescription::load(built_in ? options.name : input_path(options.name));
+  const std::string file = built_in ? options.name : input_path(options.name);
+  Result<EngineDescription> description = EngineDescription::load(file);
   std::error_code error;
   if (!description.ok() && !std::filesystem::exists(options.name, error)) {
     const std::string close = suggestion(options.name, EngineDescription::names());
@@ -60,6 +61,7 @@ Engine::Engine(const EngineOptions& options) : providers_(options.providers) {
       throw Failure(kBadInputFile, options.name + ": no such file, and no built-in engine" + close);
     }
   }
+  if (!description.ok()) refuse_own_file(file, "the description of an engine");
   description_ = require(std::move(description));
   choice_.tolerance = description_->tolerance();
 }

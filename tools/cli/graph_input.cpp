@@ -60,7 +60,10 @@ CostSources readable(CostSources sources) {
     profile.replace(file, std::string::npos, input_path(profile.substr(file)));
   }
   for (std::string& file : sources.tables) file = input_path(file);
-  for (std::string& file : sources.efficiencies) file = input_path(file);
+  for (std::string& file : sources.efficiencies) {
+    file = input_path(file);
+    refuse_own_file(file, "what calibrate wrote");
+  }
   return sources;
 }
 
