@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "runtime/base/no_index.h"
+#include "runtime/groups/line_order.h"
 
 namespace placeto {
 namespace {
@@ -79,6 +80,15 @@ Candidate place_pipeline(const Problem& problem, Evaluator& evaluator) {
     }
   }
   return best;
+}
+
+Candidate place_chain(const Problem& problem, Evaluator& evaluator) {
+  Stop* const stop = evaluator.stop();
+  const std::vector<uint32_t> order = line_order(problem, stop);
+  if (stopped(stop)) return {};
+  return place_within_memory(problem, evaluator, "chain", [&](const MemoryPlan& plan) {
+    return best_chain(problem, order, plan, stop);
+  });
 }
 
 }  // namespace placeto

@@ -30,7 +30,16 @@ Assignment best_pipeline(const Problem& problem, const std::vector<uint32_t>& or
                          const MemoryPlan& plan, StageMemory memory = StageMemory::kHeld,
                          Stop* stop = nullptr);
 
+// The same with the least sum of runs and of what stages wait for from each other, as if nothing
+// ran at the same time; what they hold is what they would then (serial_memory.h).
+Assignment best_chain(const Problem& problem, const std::vector<uint32_t>& order,
+                      const MemoryPlan& plan, Stop* stop = nullptr);
+
 // The best of the orders.
 Candidate place_pipeline(const Problem& problem, Evaluator& evaluator);
+
+// What comes closest to one device that is too small for all: a chain along a line (line_order.h).
+// No assignment, if there is none that should fit.
+Candidate place_chain(const Problem& problem, Evaluator& evaluator);
 
 }  // namespace placeto

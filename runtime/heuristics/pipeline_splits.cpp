@@ -3,10 +3,12 @@
 // of unlike devices as in Narayanan et al., "PipeDream", SOSP 2019.
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "runtime/base/no_index.h"
 #include "runtime/cost/twins.h"
 #include "runtime/heuristics/pipeline.h"
+#include "runtime/heuristics/serial_memory.h"
 
 namespace placeto {
 namespace {
@@ -19,7 +21,7 @@ constexpr double kMostTableSteps = 3e7;
 class PipelineSplits {
  public:
   PipelineSplits(const Problem& problem, const std::vector<uint32_t>& order, const MemoryPlan& plan,
-                 StageMemory memory, Stop* stop)
+                 std::optional<StageMemory> memory, Stop* stop)
       : problem_(problem), order_(order), plan_(plan), memory_(memory), stop_(stop) {
     find_prices();
     choose_kinds();
@@ -35,6 +37,8 @@ class PipelineSplits {
   }
 
  private:
+  bool is_chain() const { return !memory_; }
+
   // Devices that are alike but for their links.
   struct Kind {
     std::vector<uint32_t> devices;
@@ -46,7 +50,7 @@ class PipelineSplits {
   // circle, some read before it is made. `back`: the last of these; kNoIndex: there is none.
   struct Tensor {
     double us, bytes;
-    uint32_t from, first, last, back;
+    uint32_t output, from, first, last, back;
   };
   struct Read {
     uint32_t tensor, before;  // the place where it was read last before; kNoIndex: it is the first
@@ -182,6 +186,24 @@ class PipelineSplits {
       std::partial_sum(kind.excluded.begin(), kind.excluded.end(), kind.excluded.begin());
     }
     list_tensors();
+    if (is_chain()) find_serial_memory();
+  }
+
+  void find_serial_memory() {
+    const Graph& graph = problem_.graph();
+    serial_.emplace(graph, stop_);
+    if (stopped(stop_)) return;
+    serial_bytes_.assign(places_ + 1, {});
+    for (uint32_t o = 0; o < graph.output_count(); ++o) {
+      const auto bytes = static_cast<double>(graph.output_bytes(o));
+      serial_->add(o, bytes, serial_bytes_[place(graph.producer(o)) + 1]);
+      if (spend(stop_, 2)) return;
+    }
+    for (uint32_t p = 0; p < places_; ++p) {
+      for (uint32_t m = 0; m < SerialMemory::kMoments; ++m) {
+        serial_bytes_[p + 1][m] += serial_bytes_[p][m];
+      }
+    }
   }
 
   void list_tensors() {
@@ -210,7 +232,7 @@ class PipelineSplits {
       const auto later = std::upper_bound(readers.begin(), readers.end(), from);
       const uint32_t first = std::min(from, readers.front()), last = std::max(from, readers.back());
       const uint32_t back = later == readers.begin() ? kNoIndex : *std::prev(later);
-      tensors_.push_back({transfer_us(o) + gap_us_, bytes, from, first, last, back});
+      tensors_.push_back({transfer_us(o) + gap_us_, bytes, o, from, first, last, back});
       here_[from].made.push_back(tensor);
       here_[last].ended.push_back(tensor);
       for (size_t i = 0; i < readers.size(); ++i) {
@@ -236,23 +258,32 @@ class PipelineSplits {
   // long as those do.
   struct Held {
     double bytes = 0, peak = 0;
+    SerialMemory::Bytes copies = {};  // of what other stages make, if all run one after the other
   };
 
   double stage_us(const Kind& kind, uint32_t begin, uint32_t end, const Traffic& in,
                   const Traffic& out, const Held& held) const {
     const uint32_t device = kind.devices[0];
     if (kind.excluded[end] != kind.excluded[begin]) return kNever;
-    const double bytes = memory_ == StageMemory::kShare
-                             ? footprint_[end] - footprint_[begin]
-                             : resident_[end] - resident_[begin] + held.peak;
-    if (plan_.limited() && bytes > plan_.room(device)) return kNever;
+    if (plan_.limited() && held_bytes(begin, end, held) > plan_.room(device)) return kNever;
     double us = kind.work_us[end] - kind.work_us[begin];
     if (problem_.is_staged()) {
       const DeviceSpec& spec = problem_.topology().device(device);
       us += spec.stage_us + (in.tensors + out.tensors) * spec.cut_us;
       if (spec.cut_bytes_per_us > 0) us += (in.bytes + out.bytes) / spec.cut_bytes_per_us;
     }
-    return std::max({us, in.us, out.us});
+    return is_chain() ? us + in.us : std::max({us, in.us, out.us});
+  }
+
+  double held_bytes(uint32_t begin, uint32_t end, const Held& held) const {
+    if (memory_ == StageMemory::kShare) return footprint_[end] - footprint_[begin];
+    const double resident = resident_[end] - resident_[begin];
+    if (memory_ == StageMemory::kHeld) return resident + held.peak;
+    double most = 0;
+    for (uint32_t m = 0; m < SerialMemory::kMoments; ++m) {
+      most = std::max(most, serial_bytes_[end][m] - serial_bytes_[begin][m] + held.copies[m]);
+    }
+    return resident + most;
   }
 
   // least_us_[place, set]: of the groups before the place on the devices of the set.
@@ -292,6 +323,7 @@ class PipelineSplits {
       if (tensors_[t].back == kNoIndex || tensors_[t].back < begin) continue;
       in.remove(tensors_[t]);  // what was to come from another stage is made here
       held.bytes -= tensors_[t].bytes;
+      copy(t, -1, held);
     }
     for (const uint32_t t : here_[place].ended) {
       if (tensors_[t].from >= begin && tensors_[t].first >= begin) out.remove(tensors_[t]);
@@ -303,9 +335,15 @@ class PipelineSplits {
       if (made_here || !first) continue;
       in.add(tensors_[read.tensor]);
       held.bytes += tensors_[read.tensor].bytes;
+      copy(read.tensor, 1, held);
     }
     held.peak = std::max(held.peak, held.bytes + here_[place].inside_bytes);
     for (const uint32_t t : here_[place].ended) held.bytes -= tensors_[t].bytes;
+  }
+
+  void copy(uint32_t tensor, double sign, Held& held) const {
+    if (!is_chain()) return;
+    serial_->add(tensors_[tensor].output, sign * tensors_[tensor].bytes, held.copies);
   }
 
   void extend(uint32_t begin, uint32_t end, uint32_t k, double us) {
@@ -315,9 +353,9 @@ class PipelineSplits {
     const size_t row = size_t{end} * sets_ + kind.stride;
     for (uint32_t set = 0; set < sets_; ++set) {
       if (before[set] == kNever || set / kind.stride % (count + 1) == count) continue;
-      const double busiest = std::max(before[set], us);
-      if (busiest >= least_us_[row + set]) continue;
-      least_us_[row + set] = busiest;
+      const double with_us = is_chain() ? before[set] + us : std::max(before[set], us);
+      if (with_us >= least_us_[row + set]) continue;
+      least_us_[row + set] = with_us;
       from_[row + set] = {begin, k};
     }
   }
@@ -355,7 +393,7 @@ class PipelineSplits {
   const Problem& problem_;
   const std::vector<uint32_t>& order_;  // groups
   const MemoryPlan& plan_;
-  StageMemory memory_;
+  std::optional<StageMemory> memory_;  // of a pipeline
   Stop* stop_;
   double gap_us_ = 0;
   std::vector<Kind> kinds_;
@@ -364,6 +402,8 @@ class PipelineSplits {
   std::vector<double> footprint_, resident_;   // before each place
   std::vector<Tensor> tensors_;
   std::vector<Here> here_;  // by place
+  std::optional<SerialMemory> serial_;
+  std::vector<SerialMemory::Bytes> serial_bytes_;  // before each place
   std::vector<double> least_us_;
   std::vector<Step> from_;
 };
@@ -373,6 +413,11 @@ class PipelineSplits {
 Assignment best_pipeline(const Problem& problem, const std::vector<uint32_t>& order,
                          const MemoryPlan& plan, StageMemory memory, Stop* stop) {
   return PipelineSplits(problem, order, plan, memory, stop).run();
+}
+
+Assignment best_chain(const Problem& problem, const std::vector<uint32_t>& order,
+                      const MemoryPlan& plan, Stop* stop) {
+  return PipelineSplits(problem, order, plan, {}, stop).run();
 }
 
 }  // namespace placeto

@@ -6,6 +6,7 @@
 
 #include "runtime/base/keep_least.h"
 #include "runtime/heuristics/packing.h"
+#include "runtime/heuristics/pipeline.h"
 #include "runtime/search/frugal_order.h"
 #include "runtime/search/promising_moves.h"
 #include "runtime/search/relief.h"
@@ -121,6 +122,19 @@ Status relieve_faster(const Step& step, Placing& placing) {
     bench.add_if_better(std::move(found));
   }
   if (any && !stopped(bench.stop()) && !nothing_fits(placing)) improve(step, budget, placing);
+  return {};
+}
+
+// A chain mostly lacks a little, for stages run at the same time.
+Status form_chain(const Step& step, Placing& placing) {
+  Workbench& bench = placing.bench;
+  Candidate found = place_chain(bench.problem(), bench.evaluator());
+  if (found.assignment.empty() || !is_faster(found, bench) || !ready(bench)) return {};
+  if (!found.score.feasible()) {
+    relieve(relief_simulations(bench.problem().graph()), bench.hierarchy(), bench.move_evaluator(),
+            bench.evaluator(), found);
+  }
+  if (found.score.feasible()) move_from(std::move(found), step, placing);
   return {};
 }
 

@@ -12,6 +12,7 @@ namespace placeto {
 // step_fit.cpp
 Status pack_groups(const Step& step, Placing& placing);
 Status relieve_faster(const Step& step, Placing& placing);
+Status form_chain(const Step& step, Placing& placing);
 Status repair(const Step& step, Placing& placing);
 Status reorder(const Step& step, Placing& placing);
 // step_stages.cpp

@@ -43,6 +43,16 @@ bool lacks_memory(const Placing& placing) {
   return !placing.proved &&
          (!best.feasible() || std::ranges::any_of(placing.bench.candidates(), lacks));
 }
+// One device would be faster than several, but is too small.
+bool wants_one_device(const Placing& placing) {
+  const Workbench& bench = placing.bench;
+  const double best_us = nothing_fits(placing) ? kNever : bench.best().score.objective_us;
+  const auto is_wanted = [&](const Candidate& candidate) {
+    return !candidate.score.feasible() && candidate.score.objective_us < best_us &&
+           only_device(candidate.assignment);
+  };
+  return is_parallel(placing) && std::ranges::any_of(bench.candidates(), is_wanted);
+}
 bool has_policy(const Placing& placing) {
   return !placing.proved && placing.options.policy != nullptr;
 }
@@ -132,6 +142,9 @@ std::vector<Step> auto_steps() {
        {"relief", "groups moved off full devices, from what is faster than all that fits",
         "where memory lacks for what is faster, or on several devices", lacks_memory,
         relieve_faster},
+       {"chain", "stages of what exchanges much, with as little to wait for as can be",
+        "for latency, unless staged, where one device would be faster if it held all",
+        wants_one_device, form_chain},
        {"repair", "moves of groups, towards less overflow of memory",
         "where no heuristic's placement fits", may_fit, repair},
        {"orders", "stages of one node each, always the one that leaves least held",

@@ -3,10 +3,10 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <functional>
 #include <set>
 
 #include "runtime/placer/placer.h"
+#include "tests/support/each_pipeline.h"
 #include "tests/support/random_problem.h"
 #include "tests/unit/workloads_support.h"
 #include "tools/io/read.h"
@@ -18,28 +18,6 @@ Rules for_throughput() {
   Rules rules;
   rules.objective = Objective::kThroughput;
   return rules;
-}
-
-// Calls visit with every division of the order into consecutive stages, on all choices of devices.
-void each_pipeline(const Problem& problem, const std::vector<uint32_t>& order,
-                   const std::function<void(const Assignment&)>& visit) {
-  Assignment assignment(problem.node_count());
-  std::vector<bool> taken(problem.device_count(), false);
-  const std::function<void(size_t)> divide = [&](size_t begin) {
-    if (begin == order.size()) return visit(assignment);
-    for (uint32_t d = 0; d < problem.device_count(); ++d) {
-      if (taken[d]) continue;
-      taken[d] = true;
-      for (size_t end = begin; end < order.size() && problem.allowed(order[end], d); ++end) {
-        for (const uint32_t v : problem.members(order[end])) assignment[v] = d;
-        const Assignment before = assignment;
-        divide(end + 1);
-        assignment = before;
-      }
-      taken[d] = false;
-    }
-  };
-  divide(0);
 }
 
 bool has_circle(const Problem& problem, const Assignment& assignment) {
@@ -101,7 +79,7 @@ TEST_CASE("no division of an order into stages beats the pipeline that is found 
       }
       if (!in_order) continue;
       Score least = Score::worst();
-      each_pipeline(problem, order, [&](const Assignment& assignment) {
+      test::each_pipeline(problem, order, [&](const Assignment& assignment) {
         least = std::min(least, evaluator.evaluate(assignment));
       });
       limited += problem.memory_limited();
@@ -228,10 +206,10 @@ TEST_CASE("no split of a chain within memory beats the pipeline that is found") 
     if (!instance.problem) continue;
     Evaluator evaluator(*instance.problem);
     Score least = Score::worst();
-    each_pipeline(*instance.problem, pipeline_orders(*instance.problem)[0],
-                  [&](const Assignment& assignment) {
-                    least = std::min(least, evaluator.evaluate(assignment));
-                  });
+    test::each_pipeline(*instance.problem, pipeline_orders(*instance.problem)[0],
+                        [&](const Assignment& assignment) {
+                          least = std::min(least, evaluator.evaluate(assignment));
+                        });
     if (!least.feasible()) continue;
     ++limited;
     const Candidate found = place_pipeline(*instance.problem, evaluator);
@@ -358,7 +336,7 @@ TEST_CASE("where layers share weights, too, hardly any division of an order beat
     for (const std::vector<uint32_t>& order : pipeline_orders(*instance.problem)) {
       Score least = Score::worst();
       bool alone = false;
-      each_pipeline(*instance.problem, order, [&](const Assignment& assignment) {
+      test::each_pipeline(*instance.problem, order, [&](const Assignment& assignment) {
         const Score score = evaluator.evaluate(assignment);
         if (!(score < least)) return;
         least = score;
