@@ -196,6 +196,29 @@ TEST_CASE_FIXTURE(AttacksScene, "a manifest whose inputs have long names and man
        3, "s.onnx");
 }
 
+TEST_CASE_FIXTURE(AttacksScene,
+                  "a manifest of many free dimensions is read in the time of its size") {
+  limit_time(10);
+  std::string inputs, dims = R"("*": 1)";
+  for (int i = 0; i < 100'000; ++i) {
+    const std::string number = std::to_string(i);
+    inputs += (i == 0 ? "" : ",") + (R"({"name": "i)" + number) + R"(", "shape": ["s)" + number +
+              R"("]})";
+    if (i % 2 == 0) dims += ",\"i" + number + "[0]\": 2";
+  }
+  write("manifest.json", R"({"format_version": 1, "model": "m", "graph": "g", "topology": "t",
+                             "devices": ["cpu:0"], "inputs": [)" +
+                             inputs + R"(], "outputs": [{"name": "y", "stage": 0}],
+                             "stages": [{"file": "s.onnx", "device": "cpu:0", "inputs": [],
+                             "outputs": [{"name": "y"}], "after": []}], "order": [0], "dims": {)" +
+                             dims + "}}");
+  for (const char* dim : {"s1=3", "i2[0]=3", "*=3"}) {
+    const Run result = run({"run", "manifest.json", "--dim", dim});
+    INFO(result.err);
+    CHECK((result.status == 3 || result.err.find("built without") != std::string::npos));
+  }
+}
+
 TEST_CASE_FIXTURE(AttacksScene, "a topology whose links are all unlike is shown in little time") {
   limit_time(20);
   constexpr int kDevices = 400;

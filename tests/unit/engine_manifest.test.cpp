@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "tools/engine/manifest_dims.h"
 #include "tools/engine/manifest_reader.h"
 
 namespace placeto {
@@ -62,7 +63,7 @@ TEST_CASE("what stands for all axes is given to the engine by their names") {
   REQUIRE_MESSAGE(manifest.ok(), manifest.status().message());
   const auto value_of_n = [&](std::vector<DimSetting> given) {
     uint64_t value = 0;
-    for (const DimSetting& dim : dims_of(*manifest, given)) {
+    for (const DimSetting& dim : ManifestDims(*manifest).with(given)) {
       if (dim.name == "n") value = dim.value;
     }
     return value;

@@ -21,6 +21,7 @@
 #include "tools/costs/statistics.h"
 #include "tools/engine/compare_outputs.h"
 #include "tools/engine/cores.h"
+#include "tools/engine/manifest_dims.h"
 #include "tools/engine/measure_run.h"
 #include "tools/engine/model_inputs.h"
 #include "tools/engine/runner.h"
@@ -100,8 +101,9 @@ void check_dims(const RunOptions& options, const Manifest& manifest,
   if (is_whole(manifest)) {
     return require(check_dimensions(input_path(options.plan), {dims, {}, {}}));
   }
+  const ManifestDims free(manifest);
   for (const DimSetting& dim : dims) {
-    if (takes_dim(manifest, dim)) continue;
+    if (free.takes(dim)) continue;
     throw Failure(kBadUsage, fmt::format("--dim '{}': {} has no such free dimension{}", dim.name,
                                          options.plan, suggestion(dim.name, free_names(manifest))));
   }
@@ -143,12 +145,16 @@ void check_mode(const RunOptions& options) {
 
 // What was predicted is of the numbers that the stages were placed with.
 void forget_predictions(Manifest& manifest, const std::vector<DimSetting>& dims) {
+  std::set<std::pair<std::string_view, uint64_t>> by_name;
+  std::set<uint64_t> of_any;  // of what may stand for any name
+  for (const DimSetting& dim : dims) {
+    by_name.emplace(dim.name, dim.value);
+    if (dim.name == "*" || dim.name.ends_with(']')) of_any.insert(dim.value);
+  }
   std::string other;
   for (const DimSetting& placed : manifest.dims) {
-    const bool same = std::ranges::any_of(dims, [&](const DimSetting& dim) {
-      const bool may_be_it = dim.name == placed.name || dim.name == "*" || dim.name.ends_with(']');
-      return may_be_it && dim.value == placed.value;
-    });
+    const bool same =
+        of_any.contains(placed.value) || by_name.contains({placed.name, placed.value});
     if (!same) other += (other.empty() ? "" : ", ") + dim_text(placed);
   }
   if (other.empty()) return;
@@ -170,7 +176,7 @@ SessionSettings decide_sessions(const RunOptions& options, RunOutcome& outcome) 
   SessionSettings settings;
   settings.threads = choice.threads;
   settings.providers = std::move(choice.providers);
-  settings.dims = dims_of(manifest, dims);
+  settings.dims = ManifestDims(manifest).with(dims);
   forget_predictions(outcome.manifest, settings.dims);
   settings.slots = static_cast<uint32_t>(options.in_flight);
   if (options.mode == "latency") settings.slots = 1;

@@ -362,60 +362,6 @@ Result<Manifest> read_manifest(const std::string& path, std::string& directory) 
   return manifest;
 }
 
-// What its inputs call the axis at a place (dimensions.h), "" if nothing; of a free one.
-static std::optional<std::string> name_of_axis(const Manifest& manifest, const std::string& place) {
-  for (const TensorInfo& input : manifest.declared) {
-    if (!place.starts_with(input.name)) continue;
-    for (size_t axis = 0; axis < input.shape.size(); ++axis) {
-      const bool is_it =
-          place.compare(input.name.size(), place.npos, "[" + std::to_string(axis) + "]") == 0;
-      if (is_it && input.shape[axis] < 0) return input.symbols[axis];
-    }
-  }
-  return std::nullopt;
-}
-
-bool may_have_dim(const Manifest& manifest, const std::string& name) {
-  if (!manifest.has_shapes || name == "*" || name_of_axis(manifest, name)) return true;
-  for (const TensorInfo& input : manifest.declared) {
-    for (const std::string& symbol : input.symbols) {
-      if (!symbol.empty() && symbol == name) return true;
-    }
-  }
-  return false;
-}
-
-bool takes_dim(const Manifest& manifest, const DimSetting& dim) {
-  return may_have_dim(manifest, dim.name) ||
-         std::any_of(manifest.dims.begin(), manifest.dims.end(), [&](const DimSetting& d) {
-           return d.name == dim.name && d.value == dim.value;
-         });
-}
-
-std::vector<DimSetting> dims_of(const Manifest& manifest, std::span<const DimSetting> given) {
-  std::vector<DimSetting> dims =
-      merged_dims(manifest.dims, given,
-                  [&manifest](const std::string& place) { return name_of_axis(manifest, place); });
-  // What stands for all, once more by name: the engine knows no other. A number that an axis has by
-  // its place is that of its name everywhere (dimensions.h).
-  const auto all = std::ranges::find(dims, "*", &DimSetting::name);
-  if (all == dims.end()) return dims;
-  const uint64_t others = all->value;
-  for (const TensorInfo& input : manifest.declared) {
-    for (size_t axis = 0; axis < input.shape.size(); ++axis) {
-      const std::string& symbol = input.symbols[axis];
-      if (input.shape[axis] >= 0 || symbol.empty()) continue;
-      if (std::ranges::find(dims, symbol, &DimSetting::name) != dims.end()) continue;
-      DimSetting named{symbol, others, true};
-      for (const DimSetting& dim : dims) {
-        if (name_of_axis(manifest, dim.name) == symbol) named.value = dim.value;
-      }
-      dims.push_back(std::move(named));
-    }
-  }
-  return dims;
-}
-
 Manifest whole_model(const std::string& file, const std::string& device) {
   Manifest manifest;
   manifest.model = file;

@@ -3,8 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,13 +60,6 @@ bool is_manifest(const std::string& path);
 
 // `path` is the file or the directory it is in; `directory` is where the stages' files are.
 Result<Manifest> read_manifest(const std::string& path, std::string& directory);
-
-// Whether a setting of that name (DimSetting::name) may be meant for this model.
-bool may_have_dim(const Manifest& manifest, const std::string& name);
-// Also one that it was placed with, which then says nothing new.
-bool takes_dim(const Manifest& manifest, const DimSetting& dim);
-// What is given, and of what the stages were placed with that which speaks of other axes.
-std::vector<DimSetting> dims_of(const Manifest& manifest, std::span<const DimSetting> given);
 
 // A model that is not split, as a manifest of one stage. Its inputs and outputs are those of the
 // file, which the runner asks the engine for.

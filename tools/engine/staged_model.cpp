@@ -65,17 +65,18 @@ bool is_static(const TensorInfo& info) {
          std::all_of(info.shape.begin(), info.shape.end(), [](int64_t n) { return n >= 0; });
 }
 
+using Numbers = std::map<std::string, uint64_t>;  // of dimensions, by DimSetting::name
+
 // The numbers that the caller gave, by axis of an input, by name, or for all.
-Status set_axes(std::span<const DimSetting> dims, TensorInfo& input) {
+Status set_axes(const Numbers& numbers, TensorInfo& input) {
   for (size_t axis = 0; axis < input.shape.size(); ++axis) {
     if (input.shape[axis] >= 0) continue;
     const std::string position = input.name + "[" + std::to_string(axis) + "]";
     const std::string names[] = {position, input.symbols[axis], "*"};
     for (const std::string& name : names) {
       if (name.empty() || input.shape[axis] >= 0) continue;
-      for (const DimSetting& dim : dims) {
-        if (dim.name == name) input.shape[axis] = static_cast<int64_t>(dim.value);
-      }
+      const auto number = numbers.find(name);
+      if (number != numbers.end()) input.shape[axis] = static_cast<int64_t>(number->second);
     }
     if (input.shape[axis] >= 0) continue;
     const std::string& symbol = input.symbols[axis];
@@ -112,7 +113,7 @@ struct StagedModel::State {
   void describe_whole();
   Status connect_inputs(uint32_t stage);
   Status connect_outputs(uint32_t stage);
-  Status connect_input(size_t i, const SessionSettings& settings);
+  Status connect_input(size_t i, const Numbers& numbers);
   Status connect(const SessionSettings& settings);
   void add_slots(uint32_t count);
   void bind(Slot& slot, uint32_t stage);
@@ -216,7 +217,7 @@ Status StagedModel::State::connect_outputs(uint32_t s) {
 
 // One that no stage reads has memory, too, for callers know the model's inputs and it may be handed
 // through; but where the manifest does not tell how much, it is left out.
-Status StagedModel::State::connect_input(size_t i, const SessionSettings& settings) {
+Status StagedModel::State::connect_input(size_t i, const Numbers& numbers) {
   const std::string& name = manifest.inputs[i].name;
   const bool is_read = index.contains(name);
   TensorInfo info;
@@ -225,7 +226,7 @@ Status StagedModel::State::connect_input(size_t i, const SessionSettings& settin
   } else if (i < manifest.declared.size()) {
     info = manifest.declared[i];
   }
-  if (Status s = set_axes(settings.dims, info); !s.ok()) return is_read ? s : Status();
+  if (Status s = set_axes(numbers, info); !s.ok()) return is_read ? s : Status();
   const uint32_t t = tensor(name);
   tensors[t] = {info, true};
   inputs.push_back(std::move(info));
@@ -239,8 +240,10 @@ Status StagedModel::State::connect(const SessionSettings& settings) {
     if (Status status = connect_inputs(s); !status.ok()) return status;
     if (Status status = connect_outputs(s); !status.ok()) return status;
   }
+  Numbers numbers;
+  for (const DimSetting& dim : settings.dims) numbers[dim.name] = dim.value;
   for (size_t i = 0; i < manifest.inputs.size(); ++i) {
-    if (Status s = connect_input(i, settings); !s.ok()) return s;
+    if (Status s = connect_input(i, numbers); !s.ok()) return s;
   }
   for (const ManifestTensor& output : manifest.outputs) {
     const uint32_t t = tensor(output.name);

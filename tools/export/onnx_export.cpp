@@ -139,6 +139,11 @@ std::vector<DimSetting> named_axes(const onnx::GraphProto& graph, std::vector<Di
   }
   if (!set_dimensions(settled, dims).ok()) return dims;
   std::vector<DimSetting> named;
+  std::map<std::string, uint64_t> numbers;  // the first of each name
+  const auto name = [&](const std::string& dim, uint64_t value) {
+    named.push_back({dim, value});
+    numbers.try_emplace(dim, value);
+  };
   for (int i = 0; i < graph.input_size(); ++i) {
     const auto& before = graph.input(i).type().tensor_type().shape();
     const auto& after = settled.graph().input(i).type().tensor_type().shape();
@@ -148,10 +153,10 @@ std::vector<DimSetting> named_axes(const onnx::GraphProto& graph, std::vector<Di
         continue;
       const auto value = static_cast<uint64_t>(after.dim(axis).dim_value());
       const std::string& symbol = before.dim(axis).dim_param();
-      const auto same = std::ranges::find(named, symbol, &DimSetting::name);
-      if (!symbol.empty() && same != named.end() && same->value == value) continue;
+      const auto same = numbers.find(symbol);
+      if (same != numbers.end() && same->second == value) continue;
       const std::string place = graph.input(i).name() + "[" + std::to_string(axis) + "]";
-      named.push_back({symbol.empty() || same != named.end() ? place : symbol, value});
+      name(symbol.empty() || same != numbers.end() ? place : symbol, value);
     }
   }
   return named;
@@ -164,15 +169,16 @@ std::vector<std::string> dims_of(const OnnxModel& model, const std::vector<std::
   for (const std::string& text : recorded) {
     if (const auto dim = parse_dim_setting(text); dim.ok()) before.push_back(*dim);
   }
+  std::map<std::string_view, const onnx::TensorShapeProto*> shapes;
+  for (const auto& input : model.proto.graph().input()) {
+    shapes.emplace(input.name(), &input.type().tensor_type().shape());
+  }
   const auto name_of_axis = [&](const std::string& place) -> std::optional<std::string> {
-    for (const auto& input : model.proto.graph().input()) {
-      const auto& shape = input.type().tensor_type().shape();
-      for (int axis = 0; place.starts_with(input.name()) && axis < shape.dim_size(); ++axis) {
-        if (place != input.name() + "[" + std::to_string(axis) + "]") continue;
-        return shape.dim(axis).dim_param();
-      }
-    }
-    return std::nullopt;
+    const auto at = parse_place(place);
+    const auto shape = at ? shapes.find(at->input) : shapes.end();
+    if (shape == shapes.end()) return std::nullopt;
+    if (at->axis >= static_cast<size_t>(shape->second->dim_size())) return std::nullopt;
+    return shape->second->dim(static_cast<int>(at->axis)).dim_param();
   };
   std::vector<std::string> texts;
   const auto& graph = model.proto.graph();

@@ -1,7 +1,7 @@
 #include "tools/onnx/dim_setting.h"
 
-#include <algorithm>
 #include <charconv>
+#include <set>
 
 #include "runtime/format/placement.h"
 #include "runtime/graph/text.h"
@@ -24,6 +24,18 @@ Result<DimSetting> parse_dim_setting(const std::string& text) {
                          std::to_string(kMaxExtent));
 }
 
+std::optional<AxisPlace> parse_place(std::string_view place) {
+  const size_t bracket = place.rfind('[');
+  if (bracket == std::string_view::npos || !place.ends_with(']')) return std::nullopt;
+  const std::string_view digits = place.substr(bracket + 1, place.size() - bracket - 2);
+  const char* end = digits.data() + digits.size();
+  AxisPlace parsed{place.substr(0, bracket)};
+  const auto [stop, error] = std::from_chars(digits.data(), end, parsed.axis);
+  const bool is_padded = digits.size() > 1 && digits.front() == '0';
+  if (error != std::errc() || stop != end || is_padded) return std::nullopt;
+  return parsed;
+}
+
 static bool is_place(const std::string& name) {
   return name.ends_with(']');
 }
@@ -32,14 +44,21 @@ std::vector<DimSetting> merged_dims(std::span<const DimSetting> recorded,
                                     std::span<const DimSetting> given,
                                     const NameOfAxis& name_of_axis) {
   std::vector<DimSetting> merged(given.begin(), given.end());
+  std::set<std::string> names, places, names_of_places;
+  bool has_unknown_place = false;  // which may be any axis
+  for (const DimSetting& dim : given) {
+    (is_place(dim.name) ? places : names).insert(dim.name);
+    if (!is_place(dim.name)) continue;
+    const auto name = name_of_axis(dim.name);
+    has_unknown_place = has_unknown_place || !name;
+    if (name) names_of_places.insert(*name);
+  }
   const auto is_replaced = [&](const std::string& before) {
-    return std::any_of(given.begin(), given.end(), [&](const DimSetting& dim) {
-      if (dim.name == "*" || dim.name == before) return true;
-      if (before == "*" || is_place(dim.name) == is_place(before)) return false;
-      const std::string& place = is_place(before) ? before : dim.name;
-      const auto name = name_of_axis(place);
-      return !name || *name == (is_place(before) ? dim.name : before);
-    });
+    if (names.contains("*") || names.contains(before) || places.contains(before)) return true;
+    if (before == "*") return false;
+    if (!is_place(before)) return has_unknown_place || names_of_places.contains(before);
+    const auto name = name_of_axis(before);
+    return name ? names.contains(*name) : !names.empty();
   };
   for (const DimSetting& dim : recorded) {
     if (!is_replaced(dim.name)) merged.push_back(dim);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/base/result.h"
@@ -34,7 +35,14 @@ inline std::string dim_text(const DimSetting& dim) {
   return dim.name + "=" + std::to_string(dim.value);
 }
 
-// The name of the axis at a place ("tokens[1]"): "" if it has none, nothing if nobody knows.
+// "tokens[1]" taken apart, which points into it; nothing if it is no place.
+struct AxisPlace {
+  std::string_view input;
+  size_t axis = 0;
+};
+std::optional<AxisPlace> parse_place(std::string_view place);
+
+// The name of the axis at a place: "" if it has none, nothing if nobody knows.
 using NameOfAxis = std::function<std::optional<std::string>(const std::string& place)>;
 
 // What is given, and of what was recorded that which speaks of other axes: "*" speaks of all, a

@@ -5,6 +5,7 @@
 #include "runtime/graph/text.h"
 #include "tools/capi/runner/handle.h"
 #include "tools/devices/device_settings.h"
+#include "tools/engine/manifest_dims.h"
 #include "tools/engine/tuned_choice.h"
 
 using namespace placeto;        // NOLINT: this file is one edge of the library
@@ -56,8 +57,9 @@ Status read_options(const placeto_runner_options* from, Wishes& to) {
 
 Status check_dims(const Manifest& manifest, const std::vector<DimSetting>& dims) {
   if (is_whole(manifest)) return {};  // its inputs are not known yet
+  const ManifestDims free(manifest);
   for (const DimSetting& dim : dims) {
-    if (takes_dim(manifest, dim)) continue;
+    if (free.takes(dim)) continue;
     return invalid(
         {"dims: ", in_quotes(dim_text(dim)), ": the stages have no such free dimension"});
   }
@@ -88,7 +90,7 @@ Result<SessionSettings> settings_for(const Manifest& manifest, const std::string
   return SessionSettings{.providers = std::move(choice.providers),
                          .threads = choice.threads,
                          .slots = wishes.slots,
-                         .dims = dims_of(manifest, wishes.dims)};
+                         .dims = ManifestDims(manifest).with(wishes.dims)};
 }
 
 Status open_runner(const std::string& path, const Wishes& wishes, placeto_runner** runner) {
