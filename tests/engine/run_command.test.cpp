@@ -272,5 +272,28 @@ TEST_CASE("run refuses a tune.json that tune did not write") {
   CHECK_MESSAGE(text.find("tune.json: expected what tune writes") != std::string::npos, text);
 }
 
+#ifdef PLACETO_MISSING_ENGINE
+TEST_CASE("what needs the engine says where it was looked for, if it is not found") {
+  const Folder folder;
+  const std::string said = folder.path("said"), out = folder.path("out");
+  std::ofstream(folder.path("t.json")) << R"({"format_version": 1,
+      "devices": [{"kind": "cpu", "name": "cpu:0"}]})";
+  const std::string stages = write_stages(folder), model = " " + stages + "/stage_0.onnx";
+  const std::string machine = " " + folder.path("t.json");
+  for (const auto& [command, expected] :
+       {std::pair("run " + stages, 2),
+        {"tune" + model + " -t" + machine + " -o " + out, 2},
+        {"measure" + machine + " -o " + out, 0}}) {  // with a note, and less measured
+    const std::string line =
+        "LD_PRELOAD=" PLACETO_MISSING_ENGINE " " PLACETO_CLI " " + command + " 2>" + said;
+    const int status = std::system(line.c_str());
+    CHECK(WEXITSTATUS(status) == expected);
+    std::string text;
+    std::getline(std::ifstream(said), text, '\0');
+    CHECK_MESSAGE(text.find("ONNX Runtime cannot be loaded, neither ") != std::string::npos, text);
+  }
+}
+#endif
+
 }  // namespace
 }  // namespace placeto

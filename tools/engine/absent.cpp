@@ -3,18 +3,11 @@
 #include "tools/engine/staged_model.h"
 
 namespace placeto {
-namespace {
 
-Status no_engine() {
+Status engine_status() {
   return Status::invalid(
       "this placeto was built without ONNX Runtime, so it runs no models (Debian 13: "
       "libonnxruntime-dev; elsewhere tools/engine/fetch.sh and -DONNXRUNTIME_ROOT)");
-}
-
-}  // namespace
-
-bool have_engine() {
-  return false;
 }
 std::string engine_version() {
   return "";
@@ -24,7 +17,7 @@ std::vector<std::string> engine_providers() {
 }
 
 Status check_provider(const std::string& provider, const std::string&) {
-  return provider_named(provider) == "cpu" ? Status() : no_engine();
+  return provider_named(provider) == "cpu" ? Status() : engine_status();
 }
 
 struct StagedModel::State {};
@@ -33,7 +26,7 @@ StagedModel::~StagedModel() = default;
 
 Result<std::unique_ptr<StagedModel>> StagedModel::open(const Manifest&, const std::string&,
                                                        const SessionSettings&) {
-  return no_engine();
+  return engine_status();
 }
 
 // None of these can be reached: there is no object.
@@ -52,13 +45,13 @@ std::span<std::byte> StagedModel::input(uint32_t, size_t) {
   return {};
 }
 Status StagedModel::prepare() {
-  return no_engine();
+  return engine_status();
 }
 Status StagedModel::run_stage(uint32_t, uint32_t) {
-  return no_engine();
+  return engine_status();
 }
 Result<TensorView> StagedModel::output(uint32_t, size_t) const {
-  return no_engine();
+  return engine_status();
 }
 std::vector<Element> StagedModel::elements() const {
   return {};
@@ -73,12 +66,12 @@ bool StagedModel::all_bound() const {
   return false;
 }
 Result<std::vector<std::string>> StagedModel::end_profiling() {
-  return no_engine();
+  return engine_status();
 }
 
 Status save_optimized(const std::string&, const std::string&, const std::string&, bool,
                       std::span<const DimSetting>) {
-  return no_engine();
+  return engine_status();
 }
 
 }  // namespace placeto

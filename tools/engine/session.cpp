@@ -147,8 +147,8 @@ const Engine& the_engine() {
 
 }  // namespace
 
-bool have_engine() {
-  return load_engine().ok();
+Status engine_status() {
+  return the_engine().status;
 }
 
 std::string engine_version() {
@@ -157,12 +157,8 @@ std::string engine_version() {
 }
 
 std::vector<std::string> engine_providers() {
-  if (!have_engine()) return {};
+  if (!engine_status().ok()) return {};
   return Ort::GetAvailableProviders();
-}
-
-Status load_engine() {
-  return the_engine().status;
 }
 
 namespace {
@@ -207,7 +203,7 @@ Status engine_failure(const Ort::Exception& error, std::string_view known) {
 Result<Ort::SessionOptions> session_options(const SessionSettings& settings,
                                             const std::string& provider,
                                             const std::string& device) {
-  if (Status s = load_engine(); !s.ok()) return s;
+  if (Status s = engine_status(); !s.ok()) return s;
   try {
     engine_environment();  // providers log, and there is nothing to log to before
     Ort::SessionOptions options;

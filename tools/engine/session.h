@@ -2,7 +2,8 @@
 #pragma once
 
 // The library is loaded when it is first needed, and not linked: it has 45 MB, and most commands do
-// without. Its interface is what load_engine() finds.
+// without. Its interface is there once engine_status() (staged_model.h) has found no fault, which
+// comes before anything else of the engine is used.
 #define ORT_API_MANUAL_INIT
 #include <onnxruntime_cxx_api.h>
 #undef ORT_API_MANUAL_INIT
@@ -14,11 +15,6 @@
 #include "tools/engine/staged_model.h"
 
 namespace placeto {
-
-// Before anything else of the engine is used; any number of times, from any thread. Fails with
-// kInvalidArgument, saying where it was looked for, when there is no library or one that is older
-// than the headers.
-Status load_engine();
 
 Ort::Env& engine_environment();
 

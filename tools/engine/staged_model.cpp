@@ -376,7 +376,7 @@ StagedModel::~StagedModel() = default;
 Result<std::unique_ptr<StagedModel>> StagedModel::open(const Manifest& manifest,
                                                        const std::string& directory,
                                                        const SessionSettings& settings) {
-  if (Status s = load_engine(); !s.ok()) return s;
+  if (Status s = engine_status(); !s.ok()) return s;
   auto state = std::make_unique<State>();
   state->manifest = manifest;
   try {

@@ -26,7 +26,9 @@
 
 namespace placeto {
 
-bool have_engine();
+// Loads the engine; any number of times, from any thread. Fails with kInvalidArgument, saying why,
+// when this build has none, or its library is not found or older than the headers.
+Status engine_status();
 // "onnxruntime 1.30.0"; "" without an engine.
 std::string engine_version();
 // As the engine names them: "CPUExecutionProvider".

@@ -36,10 +36,9 @@ Result<Scratch> probe_folder() {
 }
 
 Status need_probes() {
-  if (have_engine() && can_make_probes()) return {};
-  return Status::invalid(have_engine()
-                             ? "this placeto was built without libonnx and makes no probes"
-                             : "this placeto was built without ONNX Runtime and runs nothing");
+  if (Status s = engine_status(); !s.ok()) return s;
+  if (can_make_probes()) return {};
+  return Status::invalid("this placeto was built without libonnx and makes no probes");
 }
 
 SessionSettings settings_for(const std::string& provider, uint32_t threads, size_t devices) {

@@ -80,11 +80,7 @@ class Tuner {
 
 Status Tuner::start() {
   if (scratch_.root().empty()) return Status::io(options_.directory + ": no folder beside it");
-  if (!have_engine()) {
-    return Status::invalid(
-        "tune runs models, and this placeto was built without ONNX Runtime "
-        "(tools/engine/README.md)");
-  }
+  if (Status s = engine_status(); !s.ok()) return s;
   auto engine = EngineDescription::load(kEngine);
   if (!engine.ok()) return engine.status();
   engine_ = *std::move(engine);
