@@ -7,6 +7,12 @@
 using namespace placeto::test;
 using nlohmann::json;
 
+namespace {
+
+constexpr const char* kShared = "inspect, import: an ONNX model";
+
+}  // namespace
+
 TEST_CASE_FIXTURE(ModelFiles, "every field of what is printed of a model is described") {
   const auto prints = [&](const std::vector<std::string>& arguments,
                           const std::vector<std::string>& headings) {
@@ -20,9 +26,9 @@ TEST_CASE_FIXTURE(ModelFiles, "every field of what is printed of a model is desc
       {"cat": "Node", "ts": 60, "dur": 4, "name": "fc_kernel_time", "args": {"op_name": "Gemm"}}])");
   const json imported = prints({"import", model, "--dim", "batch=1", "--profile", "cpu=" + profile,
                                 "-o", "g.json", "--json"},
-                               {"import"});
+                               {"import", kShared});
   CHECK(imported.at("profiles").size() == 1);
-  prints({"inspect", model, "--json"}, {"inspect", "inspect: an ONNX model"});
+  prints({"inspect", model, "--json"}, {"inspect", "inspect: an ONNX model", kShared});
   REQUIRE(run({"place", model, "--dim", "batch=1", "-t", topology, "-o", "p.json"}).status == 0);
   prints({"export", "p.json", "--model", model, "--split", "stages", "--json"}, {"export"});
   prints({"export", "p.json", "--model", model, "-f", "ort-names", "--json"}, {"export"});
@@ -37,20 +43,32 @@ TEST_CASE_FIXTURE(ModelFiles, "fields of what is unknown of a model, or inlined,
   b.node("Unheard", {"x"}, {"y"}, "odd");
   b.output("y");
   const std::string odd = write("odd.onnx", b.bytes());
-  const auto inspected = described_below({"inspect", "inspect: an ONNX model"});
+  const auto inspected = described_below({"inspect", "inspect: an ONNX model", kShared});
   for (const std::vector<std::string>& command :
        {std::vector<std::string>{"inspect", odd, "--json"},
         {"import", odd, "-o", "g.json", "--json"}}) {
     const json object = json::parse(run(command).out);
     CHECK(object.at("unknown").size() == 1);
-    check_described(object, command[0] == "import" ? described_below({"import"}) : inspected);
+    check_described(object,
+                    command[0] == "import" ? described_below({"import", kShared}) : inspected);
   }
   const std::string branches = write("branches.onnx", control_flow_model().bytes());
   const json object = run_json({"inspect", branches, "--set", "c=true", "--json"});
   CHECK(object.at("inlined").size() == 1);
   check_described(object, inspected);
-  const Run open = run({"inspect", branches, "--json"});
-  CHECK(run({"inspect", branches}).err.find("--set 'c=VALUE'") != std::string::npos);
-  CHECK(json::parse(open.out).at("undecided").size() == 1);
-  check_described(json::parse(open.out), inspected);
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"inspect", branches},
+        {"import", branches, "--dim", "*=1", "-o", "g.json"}}) {
+    const std::string noted = run(command).err;
+    CHECK(noted.find("placeto: " + branches + ": 1 If node") == 0);
+    CHECK(noted.find("--set 'c=VALUE'") != std::string::npos);
+    std::vector<std::string> as_json = command;
+    as_json.emplace_back("--json");
+    const Run open = run(as_json);
+    CHECK(open.err == noted);
+    const json printed = json::parse(open.out);
+    CHECK(printed.at("undecided").size() == 1);
+    check_described(printed,
+                    command[0] == "import" ? described_below({"import", kShared}) : inspected);
+  }
 }

@@ -183,7 +183,8 @@ TEST_CASE("tuning for unlike providers places on each only what it runs, and say
   const json report = json::parse(folder.read("tuned/tune.json"));
   CHECK(report["providers"] == json({{"cpu:0", "cpu"}, {"gpu:0", "webgpu"}}));
   // No layouts of the processor, which the GPU has no kernels for.
-  const json saved = json::parse(output_of(PLACETO_CLI " inspect --json " + tuned + "/model.onnx"));
+  const json saved = json::parse(  // without the note on the shape of z
+      output_of("{ " PLACETO_CLI " inspect --json " + tuned + "/model.onnx 2>/dev/null; }"));
   CHECK_FALSE(saved["ops"].contains("ReorderOutput"));
   CHECK(saved["ops"].contains("Relu"));
   const json run = json::parse(output_of(kPlaceto + "run " + tuned + " --runs 3 --json"));

@@ -18,6 +18,7 @@
 #include "tools/cli/engine.h"
 #include "tools/cli/files.h"
 #include "tools/cli/foreign_model.h"
+#include "tools/cli/import_report.h"
 #include "tools/engine/manifest_reader.h"
 #include "tools/io/bounded_json.h"
 #include "tools/io/read.h"
@@ -242,53 +243,10 @@ ModelGraph import_model(const std::string& path, const ModelOptions& options) {
   return model;
 }
 
-std::string undecided_summary(const ImportReport& report) {
-  if (report.undecided.empty()) return "";
-  constexpr size_t kShown = 5;
-  std::vector<std::string> inputs;
-  uint64_t most = 0;
-  for (const UndecidedIf& branches : report.undecided) {
-    most = std::max(most, branches.nodes);
-    for (const std::string& input : branches.inputs) {
-      if (inputs.size() < kShown && std::ranges::find(inputs, input) == inputs.end()) {
-        inputs.push_back(input);
-      }
-    }
-  }
-  std::string options;
-  for (const std::string& input : inputs) options += fmt::format(" --set '{}=VALUE'", input);
-  if (inputs.size() == kShown) options += " ...";
-  const size_t count = report.undecided.size();
-  return fmt::format("{}, with up to {} inside, {}; to place these, say what callers give:{}",
-                     plural(count, "If node"), plural(most, "node"),
-                     count == 1 ? "counts as one node" : "count as one node each", options);
-}
-
-std::string unknown_summary(const ImportReport& report) {
-  if (report.unknown.empty()) return "";
-  constexpr size_t kShown = 5;
-  std::string names;
-  for (size_t i = 0; i < report.unknown.size() && i < kShown; ++i) {
-    const UnknownShape& unknown = report.unknown[i];
-    names += fmt::format("\n  {} ({}): {}", unknown.node, unknown.op, unknown.problem);
-  }
-  if (report.unknown.size() > kShown) {
-    names +=
-        fmt::format("\n  and {} more; import --json lists all", report.unknown.size() - kShown);
-  }
-  return fmt::format(
-      "the shapes of {} could not be inferred in full, what is not known counts as "
-      "empty:{}",
-      plural(report.unknown.size(), "node"), names);
-}
-
 Graph load_graph(const std::string& path, const ModelOptions& options) {
   if (is_onnx_input(path)) {
     ModelGraph model = import_model(path, options);
-    for (const std::string& summary :
-         {undecided_summary(model.report), unknown_summary(model.report)}) {
-      if (!summary.empty()) note(as_given(path + ": " + summary));
-    }
+    note_unknown(path, model.report);
     return require(Graph::build(std::move(model.spec)));
   }
   const std::string file = input_path(path);

@@ -71,10 +71,4 @@ ModelSettings model_settings(const ModelOptions& options);
 // model is said on standard error.
 Graph load_graph(const std::string& path, const ModelOptions& options);
 
-// "2 If nodes, with up to 9 nodes inside, count as one node each; ... --set 'c=VALUE'"; "" if there
-// are none.
-std::string undecided_summary(const ImportReport& report);
-// "the shapes of 14 nodes could not be inferred ...", with the first of them; "" if none has.
-std::string unknown_summary(const ImportReport& report);
-
 }  // namespace placeto::cli

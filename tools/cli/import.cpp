@@ -8,6 +8,7 @@
 #include "tools/cli/common.h"
 #include "tools/cli/files.h"
 #include "tools/cli/graph_input.h"
+#include "tools/cli/import_report.h"
 
 namespace placeto::cli {
 namespace {
@@ -37,7 +38,6 @@ Json describe(const Coverage& coverage) {
 }
 
 Json describe(const ModelGraph& imported, const std::string& out) {
-  const ImportReport& report = imported.report;
   Json profiles = Json::array();
   for (const ProfileUse& use : imported.profiles) {
     Json entry = describe(use.coverage);
@@ -45,24 +45,12 @@ Json describe(const ModelGraph& imported, const std::string& out) {
     entry["file"] = use.file;
     profiles.push_back(std::move(entry));
   }
-  Json unknown = Json::array();
-  for (const UnknownShape& shape : report.unknown) {
-    unknown.push_back({{"node", shape.node}, {"op", shape.op}, {"problem", shape.problem}});
-  }
-  return {{"name", imported.spec.name},
-          {"file", out},
-          {"nodes", imported.spec.nodes.size()},
-          {"edges", imported.spec.edges.size()},
-          {"producer", report.producer},
-          {"ir_version", report.ir_version},
-          {"opset", report.opset},
-          {"parameters", report.parameters},
-          {"parameter_bytes", report.parameter_bytes},
-          {"external_bytes", report.external_bytes},
-          {"flops", report.flops},
-          {"kinds", imported.spec.kinds},
-          {"profiles", std::move(profiles)},
-          {"unknown", std::move(unknown)}};
+  Json object{{"name", imported.spec.name},          {"file", out},
+              {"nodes", imported.spec.nodes.size()}, {"edges", imported.spec.edges.size()},
+              {"opset", imported.report.opset},      {"kinds", imported.spec.kinds},
+              {"profiles", std::move(profiles)}};
+  object.update(json_of(imported.report));
+  return object;
 }
 
 std::string summary(const ModelGraph& imported, const std::string& out) {
@@ -93,14 +81,11 @@ void run_import(const ImportOptions& options) {
   const ModelGraph imported = import_model(options.model, options.import);
   if (options.common.json) {
     print_json(describe(imported, options.out));
-    return write_spec(options.out, imported.spec);
+  } else {
+    print_done(summary(imported, options.out));
   }
-  print_done(summary(imported, options.out));
   write_spec(options.out, imported.spec);
-  for (const std::string& summary :
-       {undecided_summary(imported.report), unknown_summary(imported.report)}) {
-    if (!summary.empty()) note(summary);
-  }
+  note_unknown(options.model, imported.report);
 }
 
 }  // namespace

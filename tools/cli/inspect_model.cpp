@@ -7,6 +7,8 @@
 #include <map>
 #include <set>
 
+#include "tools/cli/import_report.h"
+
 namespace placeto::cli {
 namespace {
 
@@ -27,52 +29,17 @@ Figures measure(const GraphSpec& spec) {
   return figures;
 }
 
-Json describe(const std::vector<ModelTensor>& tensors) {
-  Json list = Json::array();
-  for (const ModelTensor& t : tensors) {
-    list.push_back({{"name", t.name}, {"type", t.type}, {"shape", t.shape}});
-  }
-  return list;
-}
-
 Json describe(const ModelGraph& model) {
-  const ImportReport& report = model.report;
   const Figures figures = measure(model.spec);
-  Json opsets = Json::object(), inlined = Json::array(), unknown = Json::array();
-  Json undecided = Json::array();
-  for (const auto& [domain, version] : report.opsets) {
-    opsets[domain.empty() ? "ai.onnx" : domain] = version;
-  }
-  for (const InlinedIf& branch : report.inlined) {
-    inlined.push_back({{"node", branch.node}, {"branch", branch.branch}, {"nodes", branch.nodes}});
-  }
-  for (const UndecidedIf& branches : report.undecided) {
-    undecided.push_back(
-        {{"node", branches.node}, {"inputs", branches.inputs}, {"nodes", branches.nodes}});
-  }
-  for (const UnknownShape& shape : report.unknown) {
-    unknown.push_back({{"node", shape.node}, {"op", shape.op}, {"problem", shape.problem}});
-  }
-  return {{"kind", "model"},
-          {"name", model.spec.name},
-          {"producer", report.producer},
-          {"ir_version", report.ir_version},
-          {"opsets", std::move(opsets)},
-          {"inputs", describe(report.inputs)},
-          {"outputs", describe(report.outputs)},
-          {"free_dimensions", report.symbols},
-          {"nodes", model.spec.nodes.size()},
-          {"edges", model.spec.edges.size()},
-          {"ops", figures.ops},
-          {"parameters", report.parameters},
-          {"parameter_bytes", report.parameter_bytes},
-          {"external_bytes", report.external_bytes},
-          {"flops", report.flops},
-          {"kept_whole", figures.groups.size()},
-          {"kept_whole_nodes", figures.grouped},
-          {"inlined", std::move(inlined)},
-          {"undecided", std::move(undecided)},
-          {"unknown", std::move(unknown)}};
+  Json object{{"kind", "model"},
+              {"name", model.spec.name},
+              {"nodes", model.spec.nodes.size()},
+              {"edges", model.spec.edges.size()},
+              {"ops", figures.ops},
+              {"kept_whole", figures.groups.size()},
+              {"kept_whole_nodes", figures.grouped}};
+  object.update(json_of(model.report));
+  return object;
 }
 
 std::string tensor_text(const ModelTensor& tensor) {
@@ -149,14 +116,16 @@ void inspect_model(const std::string& path, ModelOptions options, const Common& 
                   [](const std::string& dim) { return dim.starts_with("*="); });
   if (!has_default) options.dims.push_back("*=1");
   const ModelGraph model = import_model(path, options);
-  if (common.json) return print_json(describe(model));
-  print(summarize(model));
-  const std::string undecided = undecided_summary(model.report);
-  if (!undecided.empty()) note(undecided);
-  const std::string unknown = unknown_summary(model.report);
-  if (unknown.empty()) return;
+  if (common.json) {
+    print_json(describe(model));
+  } else {
+    print(summarize(model));
+  }
+  note_unknown(path, model.report);
   const bool assumed = !has_default && !model.report.symbols.empty();
-  note(unknown + (assumed ? "\nfree dimensions that no --dim sets count 1" : ""));
+  if (assumed && !model.report.unknown.empty()) {
+    note(as_given(path + ": free dimensions that no --dim sets count 1"));
+  }
 }
 
 }  // namespace placeto::cli
