@@ -160,6 +160,20 @@ TEST_CASE("one signed policy cannot stand in for another") {
   CHECK(said["key_id"].get<std::string>().size() == 16);
 }
 
+TEST_CASE("what is said of a signature needs a public key, of a plan's record too") {
+  const Signed f;
+  f.write("plan.json", R"({"nodes": {"a": "gpu:0"}})");
+  f.write("record.json", R"([{"cat": "Node", "name": "a_kernel_time", "ts": 1, "dur": 5,
+      "args": {"op_name": "Conv", "provider": "CUDAExecutionProvider"}}])");
+  REQUIRE(f.run({"verify", "plan.json", "record.json"}).status == 0);
+  for (const std::string option : {"--signature", "--name"}) {
+    const Run run = f.run({"verify", "plan.json", "record.json", option, "p.plpo.sig"});
+    CHECK(run.status == 2);
+    CHECK_MESSAGE(run.err.find(option) != std::string::npos, run.err);
+    CHECK_MESSAGE(run.err.find("--public-key") != std::string::npos, run.err);
+  }
+}
+
 TEST_CASE("a secret key that others can read is refused") {
   const Signed f;
   for (const mode_t mode : {0640, 0604, 0660, 0602}) {

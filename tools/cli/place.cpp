@@ -220,9 +220,6 @@ void check_usage(const PlaceOptions& options) {
   if (!own_policy && !options.public_key.empty()) {
     throw Failure(kBadUsage, "--public-key needs --policy FILE: a policy that is signed");
   }
-  if (options.public_key.empty() && !options.signature.empty()) {
-    throw Failure(kBadUsage, "--signature needs --public-key FILE: whose signature it is");
-  }
   check_outputs({options.out, options.reports.page, options.reports.trace});
 }
 
@@ -394,8 +391,10 @@ void add_place(Program& program) {
 #ifdef PLACETO_HAVE_SODIUM
   command.option("-k,--public-key", "FILE", options->public_key,
                  "Use the policy only if the owner of this key signed it");
-  command.option("--signature", "FILE", options->signature,
-                 "The policy's signature, POLICY.sig if not given");
+  command
+      .option("--signature", "FILE", options->signature,
+              "The policy's signature, POLICY.sig if not given")
+      .only_with("--public-key");
   command
       .option("--name", "NAME", options->signed_name,
               "Name under which the policy was signed, that of the file if not given")

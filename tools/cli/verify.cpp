@@ -316,11 +316,13 @@ void add_verify(Program& program) {
   add_model_settings(command, options->import);
   command.option("-k,--public-key", "FILE", options->public_key,
                  "Public key of who signed a policy");
-  command.option("--signature", "FILE", options->signature, "Signature, POLICY.sig if not given");
+  command.option("--signature", "FILE", options->signature, "Signature, POLICY.sig if not given")
+      .only_with("--public-key");
   command
       .option("--name", "NAME", options->name,
               "Name under which a policy was signed, that of the file if not given")
-      .proposes_words({});
+      .proposes_words({})
+      .only_with("--public-key");
   add_common(command, options->common);
   command.footer(kVerifyExamples);
   command.action([options] { run_verify(*options); });
