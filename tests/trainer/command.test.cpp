@@ -180,7 +180,7 @@ TEST_CASE_FIXTURE(Place, "a run is exported, whole or with a message") {
   REQUIRE(run("--config " + config + " -o " + folder) == 0);
   CHECK(run("export " + folder + " -o " + out) == 0);
   CHECK(run("export " + folder + " --best -o " + out) == 0);
-  fails("export " + folder + " -o " + file("no/such/p.plpo"), 4, "cannot create");
+  fails("export " + folder + " -o " + file("no/such/p.plpo"), 4, "cannot write there");
   fails("export " + folder + " -o ''", 2, "the argument after '-o' is empty");
   for (const char* name : {"config.toml", "./best.plpo", "metrics.csv"}) {
     fails("export " + folder + " -o " + folder + "/" + name, 2, "would be overwritten");
@@ -192,11 +192,14 @@ TEST_CASE_FIXTURE(Place, "a run is exported, whole or with a message") {
     CHECK(run("export " + folder + best + " -o -", file("printed")) == 0);
     CHECK(*read_text(file("printed")) == *read_text(out));
   }
-  fs::remove(out);
-  // A device that could be replaced stays one.
+  // A device is written to, and stays one.
   fs::create_symlink("/dev/null", file("device"));
-  fails("export " + folder + " -o " + file("device"), 4, "expected a regular file");
+  CHECK(run("export " + folder + " -o " + file("device")) == 0);
   CHECK(fs::is_symlink(file("device")));
+  CHECK(fs::is_character_file("/dev/null"));
+  CHECK(run("export " + folder + " -o /dev/stdout | cat", file("printed")) == 0);
+  CHECK(*read_text(file("printed")) == *read_text(out));
+  fs::remove(out);
 
   write("run/best.plpo", "");
   fails("export " + folder + " --best -o " + out, 3, "run/best.plpo: is 0 bytes long");

@@ -129,9 +129,10 @@ TEST_CASE_FIXTURE(Place, "problems without a placement that fits memory are coun
 
 TEST_CASE_FIXTURE(Place, "what eval cannot write stops it before it measures anything") {
   const std::string policy = PLACETO_MODELS "/default.plpo";
-  fails("eval " + policy + " --json " + file("no/such/x.json"), 4, "x.json: cannot create",
+  fails("eval " + policy + " --json " + file("no/such/x.json"), 4, "x.json: cannot write there",
         file("out"));
-  fails("pareto " + policy + " --csv " + file(""), 4, "expected a regular file", file("out"));
+  fails("pareto " + policy + " --csv " + file(""), 4, "is a directory, expected a file",
+        file("out"));
   CHECK(read_text(file("out"))->empty());
   fails("eval " + file("absent.plpo"), 3, "placeto-train: error: " + file("absent.plpo"));
   fails("eval " + policy + " --sets mixd", 2, "did you mean 'mixed'?");

@@ -1,7 +1,5 @@
 #include "trainer/base/files.h"
 
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -14,6 +12,7 @@
 #include "runtime/format/file.h"
 #include "runtime/graph/text.h"
 #include "tools/io/one_name.h"
+#include "tools/io/output_paths.h"
 
 namespace placeto::train {
 namespace {
@@ -29,17 +28,6 @@ using File = std::unique_ptr<std::FILE, CloseFile>;
 
 Sha256Digest digest_of(std::string_view content) {
   return sha256(as_bytes(content));
-}
-
-Status check_writable(const std::string& path) {
-  namespace fs = std::filesystem;
-  std::error_code ignored;
-  if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) {
-    return Status::io(path + ": cannot write: expected a regular file, or none");
-  }
-  const fs::path parent = fs::path(without_links(path)).parent_path();
-  const fs::path folder = (parent.empty() ? fs::path(".") : parent) / ".";
-  return access(folder.c_str(), W_OK | X_OK) == 0 ? Status() : failed(path, "create");
 }
 
 }  // namespace
@@ -69,21 +57,9 @@ Status write_whole(const std::string& path, std::string_view content) {
 }
 
 Status check_outputs(std::span<const std::string> outputs, std::span<const std::string> inputs) {
-  std::set<std::string> read, written;
+  std::set<std::string> read;
   for (const std::string& path : inputs) read.insert(one_name(path));
-  for (const std::string& path : outputs) {
-    if (path.empty()) continue;
-    const std::string file = path == "-" ? path : one_name(path);
-    if (!written.insert(file).second) return Status::invalid(path + ": given for two outputs");
-    if (path == "-") continue;
-    if (read.contains(file)) {
-      return Status::invalid(path +
-                             ": is an input and would be overwritten, expected another file for "
-                             "the output");
-    }
-    if (Status s = check_writable(path); !s.ok()) return s;
-  }
-  return {};
+  return check_output_paths(outputs, read);
 }
 
 Status write_sealed(const std::string& path, std::string_view content) {

@@ -17,9 +17,8 @@ bool is_there(const std::string& path);
 // Not if a full disk kept it empty.
 bool has_content(const std::string& path);
 
-// Before what takes long, or reads `inputs`: whether the outputs could be written.
-// kInvalidArgument, naming the output, if it is an input, too, or given twice; kIo, naming the file
-// and why. Empty paths are skipped; "-" is standard output.
+// Before what takes long, or reads `inputs`: whether the outputs could be written, as
+// tools/io/output_paths.h says it.
 Status check_outputs(std::span<const std::string> outputs, std::span<const std::string> inputs);
 
 // Whole or not at all, as runtime/format/file.h writes.
