@@ -8,7 +8,7 @@
 namespace placeto {
 namespace {
 
-static_assert(std::size(kElementNames) <= 8 * sizeof(TypeSet));
+static_assert(std::size(kElementTypes) <= 8 * sizeof(TypeSet));
 
 // The type of one input. A name that ONNX does not have is bit 0, which no kernel lists.
 TypeSet type_of(const std::string& name) {

@@ -31,7 +31,7 @@ enum class Element : int32_t {
   kBfloat16 = 16,
 };
 
-// 0 for what has no fixed size.
+// 0 for what is no number of at least a byte that is known here: strings, complex numbers, float8.
 size_t element_bytes(Element element);
 // "float32", as NumPy calls it; "type 99" for one that nobody knows.
 std::string element_name(Element element);

@@ -18,6 +18,7 @@
 
 #include "runtime/base/message.h"
 #include "runtime/graph/text.h"
+#include "tools/io/element_names.h"
 #include "tools/onnx/functions.h"
 #include "tools/onnx/value.h"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/graph/text.h"
+#include "tools/io/element_names.h"
 
 namespace placeto {
 namespace {

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "tools/io/element_names.h"
+
 namespace placeto {
 namespace {
 
@@ -164,15 +166,6 @@ const Value* Scope::find(const std::string& name) const {
     if (it != scope->values_.end()) return &it->second;
   }
   return nullptr;
-}
-
-uint64_t element_bits(int32_t type) {
-  // By TensorProto.DataType: undefined, float, 8- to 64-bit integers, string, bool, float16,
-  // double, uint32, uint64, complex64, complex128, bfloat16, four kinds of float8, uint4, int4,
-  // float4, float8e8m0, uint2, int2. The last ones are newer than the onnx.proto of libonnx 1.12.
-  constexpr uint64_t kBits[] = {0,  32,  8,  8, 16, 16, 32, 64, 256, 8, 16, 64, 32, 64,
-                                64, 128, 16, 8, 8,  8,  8,  4,  4,   4, 8,  2,  2};
-  return type >= 0 && static_cast<size_t>(type) < std::size(kBits) ? kBits[type] : 0;
 }
 
 std::string lengths_text(const Dims& dims) {

@@ -65,9 +65,6 @@ class Scope {
   std::map<std::string, Value> values_;
 };
 
-// Bits of an element as engines hold it in memory; strings count the 32 bytes of a std::string. 0
-// for types that onnx.proto does not name.
-uint64_t element_bits(int32_t type);
 // "2x3x?", where "?" is not known.
 std::string lengths_text(const Dims& dims);
 // Elements of the shape; nullopt if an axis is not known or the count exceeds 2^62.
