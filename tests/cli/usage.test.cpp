@@ -85,8 +85,8 @@ TEST_CASE_FIXTURE(PlacedScene, "options of one meaning have one name") {
 }
 
 TEST_CASE_FIXTURE(PlacedScene, "descriptions keep their apostrophes when a shell completes") {
-  CHECK(run({"completion", "fish"}).out.find(R"(The engine\'s provider)") != std::string::npos);
-  CHECK(run({"completion", "zsh"}).out.find(R"(The engine'\''s provider)") != std::string::npos);
+  CHECK(run({"completion", "fish"}).out.find(R"(the whole model\'s)") != std::string::npos);
+  CHECK(run({"completion", "zsh"}).out.find(R"(the whole model'\''s)") != std::string::npos);
 }
 
 TEST_CASE_FIXTURE(PlacedScene, "a dash is standard input or output, and pipes are files") {

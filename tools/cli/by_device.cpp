@@ -8,6 +8,19 @@
 
 namespace placeto::cli {
 
+Option& add_provider(Command& command, std::vector<std::string>& target,
+                     const std::string& if_absent) {
+  std::string help = "Execution provider of a device (gpu:0=cuda), or of all of a kind (gpu=cuda)";
+  if (!if_absent.empty()) help += "; if absent " + if_absent;
+  return command.list("--provider", "DEVICE=NAME", target, help);
+}
+
+void add_hold(Command& command, std::vector<std::string>& target) {
+  command.list(
+      "--hold", "DEVICE=SHARE", target,
+      "Let a device compute that share of the time only, 0.001 to 1, to stand for a slower one");
+}
+
 std::vector<std::string> by_device(const DeviceNames& devices,
                                    const std::vector<std::string>& given, const char* option) {
   Result<std::vector<std::string>> values = device_settings(devices, given);

@@ -6,8 +6,15 @@
 #include <vector>
 
 #include "tools/devices/device_settings.h"
+#include "tools/options/options.h"
 
 namespace placeto::cli {
+
+// --provider; `if_absent` is what holds then, as in "cpu".
+Option& add_provider(Command& command, std::vector<std::string>& target,
+                     const std::string& if_absent = "");
+// --hold
+void add_hold(Command& command, std::vector<std::string>& target);
 
 // A value per device; "" where nothing is given. A Failure, naming the option, for text that names
 // no device.

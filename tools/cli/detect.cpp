@@ -36,7 +36,8 @@ struct DetectOptions {
   Common common;
   std::string topology, out;
   std::vector<std::string> providers;
-  uint64_t workers = 0, threads = 1;
+  uint32_t workers = 0;
+  MeasureOptions measuring;  // but for the providers, which are by device there
 };
 
 std::string rate(double value, Source source) {
@@ -83,7 +84,7 @@ void run_detect(const DetectOptions& options) {
   if (host.processors.logical == 0) {
     throw Failure(kInternalError, "/proc/cpuinfo lists no processor: nothing can be detected here");
   }
-  deliver(options, describe_host(host, nvidia_devices(), static_cast<uint32_t>(options.workers)));
+  deliver(options, describe_host(host, nvidia_devices(), options.workers));
 }
 
 // Processors run on the engine's own provider; others only where the caller names one.
@@ -99,8 +100,7 @@ std::vector<std::string> providers_of(const TopologySpec& machine, const DetectO
 void run_measure(const DetectOptions& options) {
   check_replacing_outputs({options.out});  // which it measures anew
   const TopologySpec machine = load_topology(options.topology).spec();
-  MeasureOptions measure;
-  measure.threads = static_cast<uint32_t>(options.threads);
+  MeasureOptions measure = options.measuring;
   measure.providers = providers_of(machine, options);
   std::vector<std::string> notes;
   StatusLine line("measuring: some ten seconds a device ...");
@@ -136,9 +136,8 @@ void add_measure(Program& program) {
       .option("-o,--output", "TOPOLOGY", options->out,
               "Topology file to write; standard output if absent")
       .writes();
-  command.count("--threads", options->threads, "Threads of each session", 1, 1024);
-  command.list("--provider", "DEVICE=NAME", options->providers,
-               "Execution provider of a device, or of all of a kind (gpu=cuda)");
+  command.count("--threads", options->measuring.threads, "Threads of each session", 1, 1024);
+  add_provider(command, options->providers);
   add_common(command, options->common);
   command.footer(kMeasureExamples);
   command.action([options] { run_measure(*options); });

@@ -6,6 +6,7 @@
 
 #include "runtime/format/file.h"
 #include "runtime/graph/text.h"
+#include "tools/cli/by_device.h"
 #include "tools/cli/common.h"
 #include "tools/cli/foreign_model.h"
 #include "tools/cli/graph_input.h"
@@ -19,10 +20,7 @@ void add_engine(Command& command, EngineOptions& options) {
           "--engine", "ENGINE", options.name,
           "Place for that engine: its execution, its prices, what it can run (a name or a file)")
       .proposes(EngineDescription::names());
-  command
-      .list("--provider", "DEVICE=NAME", options.providers,
-            "The engine's provider on a device (gpu:0=cuda) or on all of a kind (gpu=cuda)")
-      .only_with("--engine");
+  add_provider(command, options.providers).only_with("--engine");
 }
 
 Option& add_recorded_engine(Command& command, std::string& name) {

@@ -91,18 +91,26 @@ std::string other_file_of_ours(const std::string& file) {
 
 }  // namespace
 
-void add_model_settings(Command& command, ModelOptions& options) {
-  command.heading("Of ONNX models");
-  command.list("--dim", "NAME=N", options.dims,
+void add_dim(Command& command, std::vector<std::string>& target) {
+  command.list("--dim", "NAME=N", target,
                "A number for a free dimension (batch=1), one axis of an input (x[0]=1) or all "
-               "others (*=1); may be repeated, as --set and --shape");
-  command.list("--set", "INPUT=VALUE", options.values,
+               "others (*=1); may be repeated, as --set");
+}
+
+void add_set(Command& command, std::vector<std::string>& target) {
+  command.list("--set", "INPUT=VALUE", target,
                "A value that the input always has (use_cache_branch=false): it is no input any "
                "more, and branches that depend on it are decided");
+}
+
+void add_model_settings(Command& command, ModelOptions& options) {
+  command.heading("Of ONNX models");
+  add_dim(command, options.dims);
+  add_set(command, options.values);
   command.list(
       "--shape", "TENSOR=AxBxC", options.shapes,
       "The shape of an inner tensor (features=1x256x7x7, ids=1x128:int64) where an unknown "
-      "operator hides it");
+      "operator hides it; may be repeated");
   command.heading("");
 }
 

@@ -28,6 +28,8 @@ struct ModelOptions {
   }
 };
 
+void add_dim(Command& command, std::vector<std::string>& target);
+void add_set(Command& command, std::vector<std::string>& target);
 // --dim, --set and --shape.
 void add_model_settings(Command& command, ModelOptions& options);
 // Those, --copy-shared, --tear-patterns, --profile, --costs and --efficiencies.

@@ -16,6 +16,7 @@
 #include "tools/cli/common.h"
 #include "tools/cli/files.h"
 #include "tools/cli/foreign_model.h"
+#include "tools/cli/given_inputs.h"
 #include "tools/cli/graph_input.h"
 #include "tools/cli/run_outcome.h"
 #include "tools/costs/statistics.h"
@@ -48,7 +49,7 @@ struct RunOptions {
   std::string plan, model, profile, report;
   std::string mode = "both";
   std::vector<std::string> dims, inputs, providers, holds;
-  uint64_t runs = 30, threads = 0, replicas = 0, in_flight = 0;  // 0: not given
+  uint32_t runs = 30, threads = 0, replicas = 0, in_flight = 0;  // 0: not given
   bool check = false;
   double tolerance = -1;  // not given
 };
@@ -119,8 +120,8 @@ std::set<uint32_t> devices_used(const Manifest& manifest) {
 RunChoice choice_of(const RunOptions& options, const Manifest& manifest,
                     const std::string& directory) {
   const DeviceNames devices{manifest.devices};
-  RunChoice choice{.threads = static_cast<uint32_t>(options.threads),
-                   .replicas = static_cast<uint32_t>(options.replicas),
+  RunChoice choice{.threads = options.threads,
+                   .replicas = options.replicas,
                    .providers = by_device(devices, options.providers, "--provider")};
   require(complete_choice(manifest, directory, choice));
   const std::set<uint32_t> used = devices_used(manifest);
@@ -178,7 +179,7 @@ SessionSettings decide_sessions(const RunOptions& options, RunOutcome& outcome) 
   settings.providers = std::move(choice.providers);
   settings.dims = ManifestDims(manifest).with(dims);
   forget_predictions(outcome.manifest, settings.dims);
-  settings.slots = static_cast<uint32_t>(options.in_flight);
+  settings.slots = options.in_flight;
   if (options.mode == "latency") settings.slots = 1;
   if (settings.slots == 0)
     settings.slots =
@@ -195,14 +196,13 @@ SessionSettings decide_sessions(const RunOptions& options, RunOutcome& outcome) 
 void fill(StagedModel& model, const RunOptions& options, const Manifest& manifest) {
   std::vector<GivenInput> given;
   for (const std::string& text : options.inputs) {
-    given.push_back(require(parse_given_input(text)));
+    given.push_back(given_input(text));
     for (const InputSetting& set : manifest.set) {
       if (set.name != given.back().name) continue;
       throw Failure(kBadUsage, fmt::format("--input '{}': the stages were made with --set {}=..., "
                                            "so it is no input any more",
                                            text, set.name));
     }
-    given.back().source = input_path(given.back().source);
   }
   require(fill_model_inputs(model, given));
 }
@@ -327,7 +327,7 @@ void compare(RunJob& job, const StagedModel& model) {
 
 void measure(RunJob& job) {
   constexpr uint32_t kWarmUps = 3, kBatches = 3, kForBatches = 5;
-  const auto runs = static_cast<uint32_t>(job.options.runs);
+  const uint32_t runs = job.options.runs;
   RunOutcome& outcome = job.outcome;
   if (job.options.mode == "stream") outcome.runs = std::min(runs, kForBatches);
   Runner& first = *job.replicas.front();
@@ -415,16 +415,11 @@ void add_run(Program& program) {
   command.count(
       "--replicas", options->replicas,
       "Copies of all sessions that share a stream; if absent what tune chose, or else one", 1, 64);
-  command.list("--provider", "DEVICE=NAME", options->providers,
-               "Execution provider of a device, or of all of a kind (gpu=cuda); if absent what "
-               "tune chose, or else cpu");
-  command.list(
-      "--hold", "DEVICE=SHARE", options->holds,
-      "Let a device compute that share of the time only, 0.001 to 1, to stand for a slower one");
+  add_provider(command, options->providers, "what tune chose, or else cpu");
+  add_hold(command, options->holds);
   command.list("--dim", "NAME=N", options->dims,
                "A number for a free dimension (batch=4); if absent what it was placed with");
-  command.list("--input", "NAME=FILE", options->inputs,
-               "An .npy or raw file for an input, or for all its elements a number, true or false");
+  add_inputs(command, options->inputs);
   command.flag("--check", options->check,
                "Compare the outputs with the whole model's; exit status 1 if they deviate");
   command

@@ -14,6 +14,7 @@
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
 #include "tools/cli/foreign_model.h"
+#include "tools/cli/given_inputs.h"
 #include "tools/cli/graph_input.h"
 #include "tools/cli/methods.h"
 #include "tools/cli/rules.h"
@@ -42,10 +43,8 @@ struct TuneSettings {
   Common common;
   std::string model, topology, out;
   std::string policy = kDefaultPolicy;
-  Objective objective = Objective::kLatency;
   std::vector<std::string> dims, values, inputs, providers, holds;
-  uint64_t threads = 1, finalists = 4, rounds = 3, runs = 15, evaluations = 1000;
-  double tolerance = -1;  // not given
+  TuneOptions tuning;  // the objective and the numbers; the rest follows from the texts
 };
 
 // A device that is held computes that much slower, in the run and in the cost model.
@@ -109,7 +108,7 @@ void run_tune(const TuneSettings& options) {
   if (options.out == "-") throw Failure(kBadUsage, "--output -: expected a new directory");
   check_new_directory(options.out);
   TopologySpec machine = load_topology(options.topology).spec();
-  TuneOptions tuning;
+  TuneOptions tuning = options.tuning;
   tuning.share = hold(options, machine);
   const DeviceNames devices = device_names(machine);
   tuning.providers = by_device(devices, options.providers, "--provider");
@@ -124,19 +123,9 @@ void run_tune(const TuneSettings& options) {
   for (const std::string& text : options.values) {
     tuning.set.push_back(require(parse_input_setting(text)));
   }
-  for (const std::string& text : options.inputs) {
-    tuning.inputs.push_back(require(parse_given_input(text)));
-    tuning.inputs.back().source = input_path(tuning.inputs.back().source);
-  }
+  for (const std::string& text : options.inputs) tuning.inputs.push_back(given_input(text));
   const auto policy = load_policy(options.policy);
   tuning.policy = policy.get();
-  tuning.objective = options.objective;
-  tuning.threads = static_cast<uint32_t>(options.threads);
-  tuning.finalists = static_cast<uint32_t>(options.finalists);
-  tuning.rounds = static_cast<uint32_t>(options.rounds);
-  tuning.runs = static_cast<uint32_t>(options.runs);
-  tuning.evaluations = options.evaluations;
-  tuning.output_tolerance = options.tolerance;
   if (!options.common.json && isatty(STDERR_FILENO) != 0) {
     tuning.progress = [](const std::string& text) { note(text); };
   }
@@ -159,31 +148,25 @@ void add_tune(Program& program) {
   command.option("-o,--output", "DIR", options->out, "New directory for what is handed out")
       .required()
       .writes();
-  add_objective(command, options->objective, "The time of one request, or requests per time");
-  command.list("--dim", "NAME=N", options->dims,
-               "A number for a free dimension (batch=1), one axis of an input (x[0]=1) or all "
-               "others (*=1)");
-  command.list("--set", "INPUT=VALUE", options->values,
-               "A value that the input always has (use_cache_branch=false): what is handed out "
-               "has no such input");
-  command.list("--input", "NAME=FILE", options->inputs,
-               "An .npy or raw file for an input, or for all its elements a number, true or false");
-  command.list("--provider", "DEVICE=NAME", options->providers,
-               "Execution provider of a device, or of all of a kind (gpu=cuda); cpu if absent");
-  command.list(
-      "--hold", "DEVICE=SHARE", options->holds,
-      "Let a device compute that share of the time only, 0.001 to 1, to stand for a slower one");
-  command.count("--threads", options->threads, "Threads of each session of a placed model", 1,
-                1024);
-  command.count("--finalists", options->finalists, "Placements that run in each round", 1, 100);
-  command.count("--rounds", options->rounds, "Rounds at most", 1, 100);
-  command.count("--runs", options->runs, "Runs of each placement", 3, 100'000);
-  command.number("--tolerance", options->tolerance,
+  add_objective(command, options->tuning.objective,
+                "The time of one request, or requests per time");
+  add_dim(command, options->dims);
+  add_set(command, options->values);
+  add_inputs(command, options->inputs);
+  add_provider(command, options->providers, "cpu");
+  add_hold(command, options->holds);
+  command.count("--threads", options->tuning.threads, "Threads of each session of a placed model",
+                1, 1024);
+  command.count("--finalists", options->tuning.finalists, "Placements that run in each round", 1,
+                100);
+  command.count("--rounds", options->tuning.rounds, "Rounds at most", 1, 100);
+  command.count("--runs", options->tuning.runs, "Runs of each placement", 3, 100'000);
+  command.number("--tolerance", options->tuning.output_tolerance,
                  "The largest |a - b| / (1 + |b|) of outputs of what is handed out, against the "
                  "model's; if absent by the types of elements, 0.001 for float",
                  0, 1e9);
-  command.count("--budget-evals", options->evaluations, "Evaluations of the search, in each round",
-                0, 1'000'000'000);
+  command.count("--budget-evals", options->tuning.evaluations,
+                "Evaluations of the search, in each round", 0, 1'000'000'000);
   add_policy_option(command, options->policy);
   add_common(command, options->common);
   command.footer(kTuneExamples);

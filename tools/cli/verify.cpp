@@ -311,8 +311,7 @@ void add_verify(Program& program) {
   command.arguments("RECORD", options->records, "Profiles that the engine wrote");
   command.option("--model", "MODEL", options->model, "The ONNX model that was placed");
   command.option("-g,--graph", "GRAPH", options->graph, "The graph that was placed");
-  command.list("--provider", "DEVICE=NAME", options->providers,
-               "The provider of a device (gpu:0=cuda) or of all of a kind (gpu=dml)");
+  add_provider(command, options->providers);
   add_model_settings(command, options->import);
   command.option("-k,--public-key", "FILE", options->public_key,
                  "Public key of who signed a policy");
