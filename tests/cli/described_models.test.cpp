@@ -60,7 +60,7 @@ TEST_CASE_FIXTURE(ModelFiles, "fields of what is unknown of a model, or inlined,
        {std::vector<std::string>{"inspect", branches},
         {"import", branches, "--dim", "*=1", "-o", "g.json"}}) {
     const std::string noted = run(command).err;
-    CHECK(noted.find("placeto: " + branches + ": 1 If node") == 0);
+    CHECK(noted.find("placeto: note: " + branches + ": 1 If node") == 0);
     CHECK(noted.find("--set 'c=VALUE'") != std::string::npos);
     std::vector<std::string> as_json = command;
     as_json.emplace_back("--json");

@@ -108,7 +108,7 @@ TEST_CASE("export says that a placement divides what the graph keeps together, o
   for (const char* format : {"json", "dot", "hf-device-map", "llama-override-tensor"}) {
     const Run run = scene.run({"--graph", graph, "--format", format});
     CHECK(run.status == 0);
-    CHECK_MESSAGE(run.err == "placeto: " + scene.placement +
+    CHECK_MESSAGE(run.err == "placeto: note: " + scene.placement +
                                  " divides what 'tiny' keeps together: node 0 "
                                  "'/model/embed_tokens/Gather' on 'gpu:0', node 2 "
                                  "'/model/layers.1/mlp/MatMul' on 'gpu:1'\n",

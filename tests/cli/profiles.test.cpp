@@ -116,10 +116,10 @@ TEST_CASE_FIXTURE(ModelScene, "run times are said to be unlike where only some w
   const std::string unlike = model + " on " + topology +
                              ": numbers of unlike sources are compared: run times: cpu measured, "
                              "gpu estimated\n";
-  CHECK(said("place", {"-o", "p.json"}) == "placeto: " + unlike);
-  CHECK(said("place", {"--json"}) == "placeto: " + unlike);
-  CHECK(said("compare", {"--methods", "single"}) == "placeto: " + unlike);
-  CHECK(said("simulate", {"-p", "p.json"}) == "placeto: " + unlike);
+  CHECK(said("place", {"-o", "p.json"}) == "placeto: note: " + unlike);
+  CHECK(said("place", {"--json"}) == "placeto: note: " + unlike);
+  CHECK(said("compare", {"--methods", "single"}) == "placeto: note: " + unlike);
+  CHECK(said("simulate", {"-p", "p.json"}) == "placeto: note: " + unlike);
   const std::string note =
       "numbers of unlike sources are compared: run times: cpu measured, gpu estimated";
   const auto object = [&](const char* command, std::vector<std::string> more) {

@@ -38,7 +38,7 @@ void complete_providers(const DeviceNames& devices, std::vector<std::string>& pr
     const std::string& name = devices.names[d];
     const std::string kind = devices.kinds.empty() ? kind_in_name(name) : devices.kinds[d];
     if (kind == "cpu" || kind == name) continue;
-    note(fmt::format("note: {} is run by the processor; --provider {}=NAME says what runs it", name,
+    note(fmt::format("{} is run by the processor; --provider {}=NAME says what runs it", name,
                      name));
   }
 }

@@ -117,7 +117,7 @@ void print_json(const Json& object) {
   print_json(json_text(object) + "\n");
 }
 
-void note(std::string_view text) {
+void say(std::string_view text) {
   std::string clean;
   for (size_t begin = 0, end = 0; end != std::string_view::npos; begin = end + 1) {
     end = text.find('\n', begin);  // a message may have several lines; names stay harmless
@@ -125,6 +125,10 @@ void note(std::string_view text) {
     clean += printable(text.substr(begin, end == std::string_view::npos ? end : end - begin));
   }
   std::fputs(fmt::format("placeto: {}\n", clean).c_str(), stderr);
+}
+
+void note(const std::string& text) {
+  say("note: " + text);
 }
 
 bool StatusLine::is_terminal() {

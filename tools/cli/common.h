@@ -1,4 +1,4 @@
-// What the subcommands share: exit statuses, reading inputs, writing outputs.
+// What the subcommands share: exit statuses, common options, what is printed and said.
 #pragma once
 
 #include <concepts>
@@ -73,8 +73,10 @@ void expect_json(bool expected);
 // For an output, "-": what is printed for people then goes to standard error. A Failure if it is
 // taken.
 void take_standard_output();
-// A line on standard error.
-void note(std::string_view text);
+// "placeto: " and the text, a line on standard error.
+void say(std::string_view text);
+// What the reader should know of what was done: say("note: " + text).
+void note(const std::string& text);
 
 // Tells people at a terminal what takes a while: one line on standard error, no longer than the
 // terminal is wide, rewritten and taken off again. Nowhere else is anything written.

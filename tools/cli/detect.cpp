@@ -75,7 +75,7 @@ void deliver(const DetectOptions& options, const TopologySpec& machine) {
   }
   if (!options.out.empty()) write_spec(options.out, machine);
   const std::string mixed = mixed_sources(machine);
-  if (!mixed.empty()) note("note: numbers of unlike sources are compared: " + mixed);
+  if (!mixed.empty()) note("numbers of unlike sources are compared: " + mixed);
 }
 
 void run_detect(const DetectOptions& options) {
@@ -107,7 +107,7 @@ void run_measure(const DetectOptions& options) {
   const TopologySpec measured = require(measure_machine(machine, measure, notes));
   line.clear();
   deliver(options, measured);
-  for (const std::string& text : notes) note("note: " + text);
+  for (const std::string& text : notes) note(text);
 }
 
 }  // namespace

@@ -95,7 +95,7 @@ static void run(const std::vector<std::string>& line) {
 static int fail(ExitStatus status, const char* prefix, const std::string& what, bool json,
                 const char* word = nullptr) {
   const std::string message = as_given(what);
-  note(prefix + message);
+  say(prefix + message);
   if (!json || json_was_printed()) return status;
   static constexpr const char* kWords[] = {"done", "infeasible", "bad usage", "bad input",
                                            "internal error"};

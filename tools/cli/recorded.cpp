@@ -100,7 +100,7 @@ std::string note_unlike_recorded(const PlacementSpec& placement, const std::stri
         "others than it was placed with (--profile, --costs, --dim, the graph, the topology)",
         file, format_us(recorded), format_us(makespan_us));
   }
-  if (!text.empty()) note("note: " + text);
+  if (!text.empty()) note(text);
   return text;
 }
 

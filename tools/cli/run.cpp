@@ -160,7 +160,7 @@ void forget_predictions(Manifest& manifest, const std::vector<DimSetting>& dims)
   }
   if (other.empty()) return;
   if (manifest.predicted_makespan_us > 0) {
-    note("note: what is predicted is of " + other + ", and is not shown");
+    note("what is predicted is of " + other + ", and is not shown");
   }
   manifest.predicted_makespan_us = manifest.predicted_whole_us = 0;
   for (ManifestStage& stage : manifest.stages) {

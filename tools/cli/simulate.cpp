@@ -179,7 +179,7 @@ void run_simulate(SimulateOptions& options) {
   const Timeline& timeline = simulator.run(assignment, *division);
   std::string doubt = tuned_graph(options.placement, options.graph);
   if (!doubt.empty()) {
-    note("note: " + doubt);
+    note(doubt);
   } else {
     doubt = note_unlike_recorded(placement, options.placement, graph, options.engine, options.model,
                                  timeline.makespan_us);

@@ -127,7 +127,7 @@ void run_tune(const TuneSettings& options) {
   const auto policy = load_policy(options.policy);
   tuning.policy = policy.get();
   if (!options.common.json && isatty(STDERR_FILENO) != 0) {
-    tuning.progress = [](const std::string& text) { note(text); };
+    tuning.progress = [](const std::string& text) { say(text); };
   }
   const Topology topology = require(Topology::build(machine));
   const Interruption interruption;
