@@ -107,6 +107,12 @@ TEST_CASE_FIXTURE(PlacedScene, "a dash is standard input or output, and pipes ar
   CHECK(read("said").find("two inputs") != std::string::npos);
   CHECK(shell("$placeto place graph.json -t topology.json -o - --json 2>said; [ $? = 2 ]") == 0);
   CHECK(read("said").find("--json: standard output is taken") != std::string::npos);
+  for (const char* command : {"inspect -", "convert - g.json", "import - -o g.json"}) {
+    CHECK(shell(std::string("printf '(\\0\\0\\0TFL3' | $placeto ") + command +
+                " 2>said; [ $? = 3 ]") == 0);
+    CHECK_MESSAGE(read("said").find("standard input: is a TensorFlow Lite") != std::string::npos,
+                  read("said"));
+  }
 }
 
 TEST_CASE_FIXTURE(PlacedScene, "a shell can complete what is printed for it") {

@@ -131,10 +131,10 @@ void refuse_own_file(const std::string& path, const std::string& expected) {
 }
 
 void refuse_foreign_model(const std::string& path) {
-  const auto foreign = foreign_model(head_of(path));
+  const auto foreign = foreign_model(head_of(input_path(path)));
   if (!foreign) return;
   throw Failure(kBadInputFile,
-                path + ": is " + foreign->format +
+                as_given(path) + ": is " + foreign->format +
                     ", expected an ONNX model or a graph file; to convert it: " + foreign->convert);
 }
 

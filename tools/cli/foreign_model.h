@@ -17,8 +17,9 @@ struct ForeignModel {
 inline constexpr size_t kForeignHead = 4096;
 std::optional<ForeignModel> foreign_model(std::span<const uint8_t> head);
 
-// A Failure that names the format and what to convert the file with, if it is one of those. Nothing
-// happens if it cannot be read: whoever reads it says so.
+// A Failure that names the format and what to convert the file with, if it is one of those, also
+// where it comes through standard input or a pipe (input_path, graph_input.h). Nothing happens if
+// it cannot be read: whoever reads it says so.
 void refuse_foreign_model(const std::string& path);
 
 // A Failure if the file is a graph, topology, placement or policy, where `expected` is something
