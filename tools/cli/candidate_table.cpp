@@ -1,4 +1,5 @@
-// The candidates of a placing, and what they are worth: one row each, but for equal devices.
+#include "tools/cli/candidate_table.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "tools/cli/inspect_engine.h"
+#include "tools/cli/inspect_kinds.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

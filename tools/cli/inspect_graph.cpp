@@ -1,4 +1,4 @@
-#include "tools/cli/inspect_graph.h"
+#include "tools/cli/inspect_kinds.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -94,22 +94,22 @@ GraphFigures measure(const Graph& graph) {
   return figures;
 }
 
-std::string ops_line(const std::map<std::string, uint64_t>& ops) {
-  constexpr size_t kShown = 12;
+}  // namespace
+
+std::string ops_text(const std::map<std::string, uint64_t>& ops, size_t shown) {
+  constexpr size_t kLetters = 40;
   std::vector<std::pair<uint64_t, std::string>> order;
   for (const auto& [op, count] : ops) order.emplace_back(count, op.empty() ? "(none)" : op);
   std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first > b.first : a.second < b.second;
   });
   std::vector<std::string> parts;
-  for (size_t i = 0; i < std::min(order.size(), kShown); ++i) {
-    parts.push_back(fmt::format("{} {}", shortened(order[i].second, 24), order[i].first));
+  for (size_t i = 0; i < std::min(order.size(), shown); ++i) {
+    parts.push_back(fmt::format("{} {}", shortened(order[i].second, kLetters), order[i].first));
   }
-  if (order.size() > kShown) parts.push_back(fmt::format("{} more", order.size() - kShown));
+  if (order.size() > shown) parts.push_back(fmt::format("{} more", order.size() - shown));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
-
-}  // namespace
 
 Json describe(const Graph& graph) {
   const GraphFigures f = measure(graph);
@@ -140,6 +140,7 @@ Json describe(const Graph& graph) {
 }
 
 std::string summarize(const Graph& graph) {
+  constexpr size_t kShownOps = 12;
   const GraphFigures f = measure(graph);
   Sheet sheet;
   sheet.add("graph", graph.name());
@@ -170,7 +171,7 @@ std::string summarize(const Graph& graph) {
     sheet.add("operator sets", fmt::format("{}", fmt::join(f.opsets, ", ")));
   }
   if (f.typed != 0) sheet.add("input types", "known of " + plural(f.typed, "node"));
-  sheet.add("operators", ops_line(f.ops));
+  sheet.add("operators", ops_text(f.ops, kShownOps));
   return sheet.render();
 }
 

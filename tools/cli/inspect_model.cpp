@@ -8,6 +8,7 @@
 #include <set>
 
 #include "tools/cli/import_report.h"
+#include "tools/cli/inspect_kinds.h"
 
 namespace placeto::cli {
 namespace {
@@ -45,20 +46,6 @@ Json describe(const ModelGraph& model) {
 std::string tensor_text(const ModelTensor& tensor) {
   return fmt::format("{}: {}{}{}", tensor.name, tensor.type, tensor.shape.empty() ? "" : " ",
                      tensor.shape);
-}
-
-// Most frequent first, all of them: an operator that is there once may be the one that matters.
-std::string ops_text(const std::map<std::string, uint64_t>& ops) {
-  std::vector<std::pair<uint64_t, std::string>> order;
-  for (const auto& [op, count] : ops) order.emplace_back(count, op);
-  std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
-    return a.first != b.first ? a.first > b.first : a.second < b.second;
-  });
-  std::vector<std::string> parts;
-  for (const auto& [count, op] : order) {
-    parts.push_back(fmt::format("{} {}", shortened(op, 40), count));
-  }
-  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 std::string summarize(const ModelGraph& model) {
@@ -104,7 +91,8 @@ std::string summarize(const ModelGraph& model) {
     add("inlined", fmt::format("{}: its {} branch, {}", branch.node, branch.branch,
                                plural(branch.nodes, "node")));
   }
-  add("operators", ops_text(figures.ops));
+  // All of them: an operator that is there once may be the one that matters.
+  add("operators", ops_text(figures.ops, figures.ops.size()));
   return table.render();
 }
 

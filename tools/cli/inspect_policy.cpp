@@ -1,4 +1,4 @@
-#include "tools/cli/inspect_policy.h"
+#include "tools/cli/inspect_kinds.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
