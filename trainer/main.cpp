@@ -48,9 +48,9 @@ int fail(const Status& status) {
 }
 
 void show_progress(const Progress& p, ProgressLine& line) {
-  line.show(
-      fmt::format("{}/{}  {}  {} left", p.iteration, p.iterations, p.summary, duration(p.left)),
-      p.iteration == p.iterations);
+  line.show(fmt::format("{}/{}  {}  {} left", p.iteration, p.iterations, p.summary,
+                        rough_time(1e3 * p.left)),
+            p.iteration == p.iterations);
 }
 
 constexpr const char* kExamples = R"(Examples:

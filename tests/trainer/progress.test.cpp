@@ -28,7 +28,7 @@ TEST_CASE_FIXTURE(Log, "a log gets plain lines, at once, each whole") {
   line.clear();
   const OnProgress count = line.callback();
   count(2, 2);
-  CHECK(text() == "1/4  sampled 1.3\n2/2  0:00:00 left\n");
+  CHECK(text() == "1/4  sampled 1.3\n2/2  0 s left\n");
 }
 
 TEST_CASE_FIXTURE(Log, "a log gets no line before it is due, but the last") {

@@ -1,8 +1,6 @@
 #include "tools/cli/common.h"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -129,27 +127,6 @@ void say(std::string_view text) {
 
 void note(const std::string& text) {
   say("note: " + text);
-}
-
-bool StatusLine::is_terminal() {
-  return isatty(STDERR_FILENO) == 1;
-}
-
-void StatusLine::show(std::string_view text) {
-  if (!is_seen_) return;
-  is_shown_ = true;
-  winsize size{};
-  const bool is_known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
-  std::string line = printable(text);
-  size_t end = std::min<size_t>(line.size(), is_known ? size.ws_col - 1u : 79u);
-  while (end > 0 && end < line.size() && (line[end] & 0xc0) == 0x80) --end;  // inside a letter
-  line.resize(end);
-  std::fputs(("\r\x1b[K" + line).c_str(), stderr);
-}
-
-void StatusLine::clear() {
-  if (is_shown_) std::fputs("\r\x1b[K", stderr);
-  is_shown_ = false;
 }
 
 std::string plural(uint64_t count, std::string_view noun) {

@@ -1,7 +1,6 @@
 // What the subcommands share: exit statuses, common options, what is printed and said.
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -77,27 +76,6 @@ void take_standard_output();
 void say(std::string_view text);
 // What the reader should know of what was done: say("note: " + text).
 void note(const std::string& text);
-
-// Tells people at a terminal what takes a while: one line on standard error, no longer than the
-// terminal is wide, rewritten and taken off again. Nowhere else is anything written.
-class StatusLine {
- public:
-  StatusLine() : StatusLine(true) {}
-  explicit StatusLine(std::same_as<bool> auto wanted)  // no text turns into a bool
-      : is_seen_(wanted && is_terminal()) {}
-  explicit StatusLine(std::string_view text) : StatusLine() { show(text); }
-  ~StatusLine() { clear(); }
-  StatusLine(const StatusLine&) = delete;
-  StatusLine& operator=(const StatusLine&) = delete;
-
-  void show(std::string_view text);
-  void clear();
-
- private:
-  static bool is_terminal();
-
-  bool is_seen_, is_shown_ = false;
-};
 
 // "417 nodes, 520 edges": for headings.
 std::string plural(uint64_t count, std::string_view noun);

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <deque>
@@ -21,6 +22,7 @@
 #include "tools/cli/rules.h"
 #include "tools/cli/times.h"
 #include "tools/io/shipped.h"
+#include "tools/report/status_line.h"
 
 namespace placeto::cli {
 namespace {
@@ -97,20 +99,28 @@ Outcome measure(const Problem& problem, const std::string& method, double tolera
   return outcome;
 }
 
-// How many runs are done.
+// Which run it is, and how long the rest will take.
 class Progress {
  public:
   Progress(const Common& common, size_t total) : line_(!common.json), total_(total) {}
 
   void next(const std::string& what) {
+    std::string text = fmt::format("{}/{} {}", done_ + 1, total_, what);
+    if (done_ > 0) {
+      const std::chrono::duration<double, std::milli> spent = Clock::now() - begin_;
+      const double each_ms = spent.count() / static_cast<double>(done_);
+      text += ", " + rough_time(each_ms * static_cast<double>(total_ - done_)) + " left";
+    }
     ++done_;
-    line_.show(fmt::format("{}/{} {}", done_, total_, what));
+    line_.show(text);
   }
   void clear() { line_.clear(); }
 
  private:
+  using Clock = std::chrono::steady_clock;
   StatusLine line_;
   size_t total_, done_ = 0;
+  Clock::time_point begin_ = Clock::now();
 };
 
 Case run_case(const CompareOptions& options, const Input& graph, const Input& topology,

@@ -12,6 +12,7 @@
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
 #include "tools/cli/files.h"
+#include "tools/report/status_line.h"
 #include "tools/workloads/workload.h"
 
 namespace placeto::cli {

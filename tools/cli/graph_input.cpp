@@ -24,6 +24,7 @@
 #include "tools/io/read.h"
 #include "tools/onnx/without_weights.h"
 #include "tools/options/units.h"
+#include "tools/report/status_line.h"
 
 namespace placeto::cli {
 namespace {

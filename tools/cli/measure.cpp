@@ -11,6 +11,7 @@
 #include "tools/cli/topologies.h"
 #include "tools/io/shipped.h"
 #include "tools/machine/machine.h"
+#include "tools/report/status_line.h"
 
 namespace placeto::cli {
 namespace {

@@ -26,6 +26,7 @@
 #include "tools/cli/times.h"
 #include "tools/cli/topologies.h"
 #include "tools/io/write.h"
+#include "tools/report/status_line.h"
 
 namespace placeto::cli {
 namespace {

@@ -22,6 +22,7 @@
 #include "tools/cli/topologies.h"
 #include "tools/io/read.h"
 #include "tools/report/reasons.h"
+#include "tools/report/status_line.h"
 
 namespace placeto::cli {
 namespace {

@@ -29,6 +29,7 @@
 #include "tools/engine/tuned_choice.h"
 #include "tools/engine/written_files.h"
 #include "tools/report/run_page.h"
+#include "tools/report/status_line.h"
 
 namespace placeto::cli {
 namespace {
@@ -296,7 +297,7 @@ RunJob open(const RunOptions& options) {
   return job;
 }
 
-// "running, 40%, 3.1 s left", a few times a second: more often would be felt by what is measured.
+// "running, 40%, 3 s left", a few times a second: more often would be felt by what is measured.
 class RunningLine {
  public:
   explicit RunningLine(const char* what) : what_(what) { line_.show(what_ + " ..."); }
@@ -306,9 +307,9 @@ class RunningLine {
     const auto now = Clock::now();
     if (now - begin_ < kFirst || now - shown_ < kEvery || !(share > 0)) return;
     shown_ = now;
-    const std::chrono::duration<double, std::micro> spent = now - begin_;
+    const std::chrono::duration<double, std::milli> spent = now - begin_;
     line_.show(fmt::format("{}, {:.0f}%, {} left", what_, 100 * share,
-                           format_us(spent.count() * (1 / share - 1))));
+                           rough_time(spent.count() * (1 / share - 1))));
   }
 
  private:

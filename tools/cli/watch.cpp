@@ -9,16 +9,6 @@
 #include "tools/report/table.h"
 
 namespace placeto::cli {
-namespace {
-
-std::string rough_time(double ms) {
-  if (ms < 100e3) return fmt::format("{:.0f} s", ms / 1e3);
-  if (ms < 100 * 60e3) return fmt::format("{:.0f} min", ms / 60e3);
-  return fmt::format("{:.0f} h", ms / 3600e3);
-}
-
-}  // namespace
-
 Watch::Watch(double deadline_ms, const Budget& budget, bool listens)
     : deadline_ms_(deadline_ms), budget_(budget), line_(listens), stop_(ask, this) {
   stop_.head_start();

@@ -11,6 +11,7 @@
 #include "runtime/heuristics/method.h"
 #include "tools/cli/common.h"
 #include "tools/io/interruption.h"
+#include "tools/report/status_line.h"
 
 namespace placeto::cli {
 

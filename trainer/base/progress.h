@@ -3,17 +3,13 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 #include <cstdio>
-#include <string>
 #include <string_view>
 
+#include "tools/report/status_line.h"
 #include "trainer/base/parallel.h"
 
 namespace placeto::train {
-
-// "h:mm:ss".
-std::string duration(double seconds);
 
 // On a terminal its last line is gone with the object. On one thread at a time.
 class ProgressLine {
@@ -22,21 +18,18 @@ class ProgressLine {
 
   // Lines of a log are so far apart, and the first so far from the beginning.
   explicit ProgressLine(std::FILE* to = stderr, Clock::duration apart = std::chrono::minutes(1));
-  ~ProgressLine();
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
 
   // What a log has no line for yet is not shown there, but for what is the last.
   void show(std::string_view text, bool last = false);
   // Before something else is written.
-  void clear();
+  void clear() { line_.clear(); }
 
-  // Shows "12/92  0:03:20 left". Valid as long as the object.
+  // Shows "12/92  3 min left". Valid as long as the object.
   OnProgress callback();
 
  private:
   std::FILE* to_;
-  bool on_terminal_;
+  StatusLine line_;
   Clock::duration apart_;
   Clock::time_point began_, shown_at_;
 };
