@@ -17,6 +17,8 @@ namespace {
 // over sets as over tensors.
 constexpr uint32_t kMostSets = 1'024, kMostPlaces = 512, kLeastPlaces = 48;
 constexpr double kMostTableSteps = 3e7;
+// What it takes to add a tensor at all moments.
+constexpr size_t kCopying = Stop::looked_up(SerialMemory::kMoments);
 
 class PipelineSplits {
  public:
@@ -197,7 +199,7 @@ class PipelineSplits {
     for (uint32_t o = 0; o < graph.output_count(); ++o) {
       const auto bytes = static_cast<double>(graph.output_bytes(o));
       serial_->add(o, bytes, serial_bytes_[place(graph.producer(o)) + 1]);
-      if (spend(stop_, 2)) return;
+      if (spend(stop_, 1 + kCopying)) return;
     }
     for (uint32_t p = 0; p < places_; ++p) {
       for (uint32_t m = 0; m < SerialMemory::kMoments; ++m) {
@@ -309,7 +311,8 @@ class PipelineSplits {
         const uint32_t at = end - 1;
         const Here& here = here_[at];
         const size_t tensors = here.made.size() + here.ended.size() + here.read.size();
-        if (spend(stop_, 1 + tensors + kinds_.size() * sets_ / 8)) return;
+        const size_t work = 1 + (is_chain() ? kCopying * tensors : tensors);
+        if (spend(stop_, work + kinds_.size() * sets_ / 8)) return;
         if (too_long) break;
       }
     }

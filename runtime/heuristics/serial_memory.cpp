@@ -9,7 +9,10 @@ SerialMemory::SerialMemory(const Graph& graph, Stop* stop)
     : first_(graph.output_count()), end_(graph.output_count()) {
   const uint32_t nodes = graph.node_count();
   std::vector<uint32_t> turn(nodes), last(graph.output_count());
-  for (uint32_t i = 0; i < nodes; ++i) turn[graph.topological_order()[i]] = i;
+  for (uint32_t i = 0; i < nodes; ++i) {
+    turn[graph.topological_order()[i]] = i;
+    if (spend(stop, 1)) return;
+  }
   std::vector<double> held(nodes + 1, 0);  // at each turn
   for (uint32_t o = 0; o < graph.output_count(); ++o) {
     last[o] = turn[graph.producer(o)];
@@ -20,6 +23,7 @@ SerialMemory::SerialMemory(const Graph& graph, Stop* stop)
     if (spend(stop, 1 + graph.consumers(o).size())) return;
   }
   std::partial_sum(held.begin(), held.end(), held.begin());
+  if (spend(stop, Stop::looked_up(2 * held.size()))) return;
   std::array<uint32_t, kMoments> moments;
   for (uint32_t m = 0; m < kMoments; ++m) {
     const auto share = [&](uint32_t part) {
