@@ -15,7 +15,7 @@ namespace placeto {
 // rule tells apart, is a set, too. None where links differ.
 std::vector<std::vector<uint32_t>> like_devices(const Problem& problem);
 
-// How many numbers of so many like devices are searched: one less of 2 to 4, and of more the next
+// How many numbers of so many like devices are searched: one less of up to 8, and of more the next
 // lower power of two, and so on.
 uint32_t sizes_searched(uint32_t devices);
 

@@ -387,7 +387,7 @@ TEST_CASE(
     const uint32_t nodes = 5 + random.below(26);
     const GraphSpec graph = layered(nodes, i % 4 == 0 ? 0.5 : 3, i + 1);
     double last_us = std::numeric_limits<double>::infinity();
-    for (const uint32_t devices : {1, 2, 3, 4, 8}) {
+    for (const uint32_t devices : {1, 2, 3, 4, 6, 8}) {
       TopologySpec topology = k80s(devices);
       if (i % 2 == 0) topology.execution = Execution::kStaged;
       for (DeviceSpec& device : topology.devices) device.stage_us = 20;
@@ -403,6 +403,27 @@ TEST_CASE(
     }
   }
   CHECK(used > 30);
+}
+
+TEST_CASE("one device more never hurts, up to eight, nor twice as many") {
+  for (uint32_t seed = 1; seed <= test::examples(12); ++seed) {
+    WorkloadOptions options;
+    options.nodes = 30;
+    options.ccr = 3;
+    options.seed = seed;
+    const GraphSpec graph = generated("fork_join", options);
+    double last_us = std::numeric_limits<double>::infinity();
+    for (const uint32_t devices : {4, 5, 6, 7, 8, 16}) {
+      const test::Instance instance = test::build_instance(graph, k80s(devices));
+      REQUIRE(instance.problem);
+      CAPTURE(seed);
+      CAPTURE(devices);
+      const Result<PlaceResult> placed = placed_with(*instance.problem, 1'000);
+      REQUIRE(placed.ok());
+      CHECK(placed->timeline.makespan_us <= last_us * (1 + 1e-12));
+      last_us = placed->timeline.makespan_us;
+    }
+  }
 }
 
 TEST_CASE("more of the same devices never hurt on systems of two kinds of them") {
