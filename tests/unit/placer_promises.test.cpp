@@ -26,12 +26,15 @@ TopologySpec k80s(uint32_t count) {
   return topology;
 }
 
-GraphSpec layered(uint32_t nodes, double ccr, uint64_t seed) {
+GraphSpec drawn(const char* family, uint32_t nodes, double ccr, uint64_t seed) {
   WorkloadOptions options;
   options.nodes = nodes;
   options.ccr = ccr;
   options.seed = seed;
-  return generated("layered", options);
+  return generated(family, options);
+}
+GraphSpec layered(uint32_t nodes, double ccr, uint64_t seed) {
+  return drawn("layered", nodes, ccr, seed);
 }
 
 // Places with one budget after the other, each larger than the one before. How often it gained.
@@ -407,11 +410,7 @@ TEST_CASE(
 
 TEST_CASE("one device more never hurts, up to eight, nor twice as many") {
   for (uint32_t seed = 1; seed <= test::examples(12); ++seed) {
-    WorkloadOptions options;
-    options.nodes = 30;
-    options.ccr = 3;
-    options.seed = seed;
-    const GraphSpec graph = generated("fork_join", options);
+    const GraphSpec graph = drawn("fork_join", 30, 3, seed);
     double last_us = std::numeric_limits<double>::infinity();
     for (const uint32_t devices : {4, 5, 6, 7, 8, 16}) {
       const test::Instance instance = test::build_instance(graph, k80s(devices));
