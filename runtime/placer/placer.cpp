@@ -233,6 +233,7 @@ PlaceOutcome place_policy(const Problem& problem, const MethodOptions& options,
   if (Status s = take_steps(placing, kPolicyAlone); !s.ok()) return s;
   if (stopped(bench.stop())) return conclude(placing);  // what there is to start from
   if (Status s = make_guide(placing); !s.ok()) return s;
+  leap_by_policy(placing);
   Candidate placed = guided_candidate(placing);
   bench.take_candidates();
   bench.add(std::move(placed));

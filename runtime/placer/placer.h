@@ -74,7 +74,7 @@ struct [[nodiscard]] PlaceOutcome : Result<PlaceResult> {
 inline constexpr uint32_t kMostPasses = 100'000, kMostSamples = 100'000;
 
 // `auto`: the best feasible of what its steps find (steps.cpp): the heuristics, and what moves of
-// groups make of the best of them; a policy's greedy passes from there; with a budget, local
+// groups make of the best of them; a policy's leaps and passes from there; with a budget, local
 // search. So the answer is never worse than any heuristic's, nor, without a budget, a tolerance and
 // a stop and but for staged execution, than without the policy. Candidates are compared by the cost
 // model; ties go to the one tried first. A policy that does not fit the topology is left out, and

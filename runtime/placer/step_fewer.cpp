@@ -58,7 +58,7 @@ Status place_near(const Step& step, Placing& placing) {
   if (found.assignment.empty() || only_device(found.assignment)) return {};
   const Score best = bench.best().score;
   const bool comes_near = found.score.objective_us <= kWorthMoving * best.objective_us;
-  if (comes_near || found.score < best) move_from(std::move(found), step, placing);
+  if (comes_near || found.score < best) move_from(std::move(found), step.name, placing);
   return {};
 }
 

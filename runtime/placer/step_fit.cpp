@@ -134,7 +134,7 @@ Status form_chain(const Step& step, Placing& placing) {
     relieve(relief_simulations(bench.problem().graph()), bench.hierarchy(), bench.move_evaluator(),
             bench.evaluator(), found);
   }
-  if (found.score.feasible()) move_from(std::move(found), step, placing);
+  if (found.score.feasible()) move_from(std::move(found), step.name, placing);
   return {};
 }
 

@@ -66,12 +66,15 @@ std::vector<Candidate> starts(const Workbench& bench);
 void finish_part(uint64_t evaluations, Workbench& bench, Candidate& candidate);
 
 // Moves that promise most, on large graphs; on small ones moves of single groups, while one gains.
-void move_from(Candidate start, const Step& step, Placing& placing);
+// What comes of it is a candidate of that name if it is better than the best.
+void move_from(Candidate start, std::string_view name, Placing& placing);
 
 // The guide of the policy that the options have.
 Status make_guide(Placing& placing);
-// The guide's, from the best candidate: the best of the greedy placement, one from a single device
-// if that takes little longer, and the drawn ones that the bench's options ask for.
+// Leaps of the guide and moves from where they end, by turns, while that gains.
+void leap_by_policy(Placing& placing);
+// The guide's passes, from the best candidate: the best of the greedy placement, one from a single
+// device if that takes little longer, and the drawn ones that the bench's options ask for.
 Candidate guided_candidate(Placing& placing);
 
 }  // namespace placeto

@@ -26,9 +26,9 @@ std::vector<Candidate> starts(const Workbench& bench) {
   return {best, *alone};
 }
 
-void move_from(Candidate start, const Step& step, Placing& placing) {
+void move_from(Candidate start, std::string_view name, Placing& placing) {
   Workbench& bench = placing.bench;
-  start.method = step.name;
+  start.method = name;
   if (is_large(placing)) make_promising_moves(bench.hierarchy(), bench.move_evaluator(), start);
   if (!always_polished(bench.problem())) return bench.add_if_better(std::move(start));
   Candidate polished = start;
@@ -48,9 +48,9 @@ Status move_promising(const Step& step, Placing& placing) {
   Workbench& bench = placing.bench;
   if (!ready(bench)) return {};
   const double before_us = bench.best().score.objective_us;
-  for (Candidate& start : starts(bench)) move_from(std::move(start), step, placing);
+  for (Candidate& start : starts(bench)) move_from(std::move(start), step.name, placing);
   if (bench.best().score.objective_us < kGained * before_us) {
-    move_from(bench.best(), step, placing);
+    move_from(bench.best(), step.name, placing);
   }
   return {};
 }
@@ -93,7 +93,7 @@ Status shift_borders(const Step& step, Placing& placing) {
 }
 
 Status polish_best(const Step& step, Placing& placing) {
-  if (ready(placing.bench)) move_from(placing.bench.best(), step, placing);
+  if (ready(placing.bench)) move_from(placing.bench.best(), step.name, placing);
   return {};
 }
 

@@ -10,6 +10,7 @@ Status place_by_policy(const Step&, Placing& placing) {
     placing.note = s.message();
     return {};
   }
+  leap_by_policy(placing);
   placing.bench.add(guided_candidate(placing));
   return {};
 }
@@ -19,6 +20,18 @@ Status make_guide(Placing& placing) {
       make_policy_guide(*placing.options.policy, placing.bench, placing.options.kernels);
   if (guide.ok()) placing.guide = std::move(*guide);
   return guide.status();
+}
+
+void leap_by_policy(Placing& placing) {
+  constexpr uint32_t kMost = 3;
+  Workbench& bench = placing.bench;
+  for (uint32_t i = 0; i < kMost; ++i) {
+    const Score before = bench.best().score;
+    std::optional<Candidate> leapt = placing.guide->leap(bench.best(), bench.move_evaluator());
+    if (!leapt || leapt->assignment == bench.best().assignment) return;
+    move_from(std::move(*leapt), kPolicyAlone, placing);
+    if (!(bench.best().score < before) || stopped(bench.stop())) return;
+  }
 }
 
 Candidate guided_candidate(Placing& placing) {

@@ -42,6 +42,10 @@ class PolicyGuide {
   // The evaluator's `stop` ends them.
   virtual Candidate place(const Candidate& start, const PolicyPasses& passes,
                           MoveEvaluator& evaluator) = 0;
+
+  // Everything at once to where the policy expects a good placement to have it, whatever it costs;
+  // to be polished. Absent if the policy makes no leaps. The evaluator's `stop` leaves `start`.
+  virtual std::optional<Candidate> leap(const Candidate&, MoveEvaluator&) { return std::nullopt; }
 };
 
 // Fails with kInvalidArgument, or kOutOfMemory, if the policy cannot place the problem. The policy

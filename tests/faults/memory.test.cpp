@@ -203,7 +203,7 @@ TEST_CASE("placing survives every failing allocation") {
       CAPTURE(rungs);
       CAPTURE(static_cast<int>(way));
       const Topology topology = three_devices(way, 1'500 * rungs);
-      const Policy pairwise = policy_of(placeto::test::small_pairwise_policy());
+      const Policy pairwise = policy_of(placeto::test::small_leaping_policy());
       const Policy published =
           policy_of(placeto::test::small_placeto_policy(3, placeto::test::Looks::kAtLoads));
       CHECK(fail_while_placing(graph, topology, pairwise, searching(15),

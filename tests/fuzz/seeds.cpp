@@ -96,6 +96,7 @@ void write_meaningless_policies(Writer& writer) {
 void write_policies(Writer& writer) {
   const std::pair<const char*, PolicySpec> policies[] = {
       {"pairwise", test::small_pairwise_policy()},
+      {"pairwise-leaps", test::small_leaping_policy()},
       {"pairwise-network", pairwise_with_network()},
       {"placeto", test::small_placeto_policy(2, test::Looks::kAtLoads)},
       {"placeto-start", test::small_placeto_policy(2, test::Looks::kAtLoadsNearby)},

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -55,6 +56,19 @@ struct Term {
   std::initializer_list<std::pair<std::string_view, float>> features;
 };
 
+// A hidden unit for each, all of which the last layer of the network sums.
+void add_terms(PolicySpec& spec, const std::string& network, std::span<const Term> terms) {
+  for (uint32_t unit = 0; unit < terms.size(); ++unit) {
+    for (const auto& [name, weight] : terms[unit].features) {
+      const auto input = std::find_if(spec.pair_features.begin(), spec.pair_features.end(),
+                                      [n = name](const PolicyFeature& f) { return f.name == n; });
+      weigh(spec, network + ".0", static_cast<uint32_t>(input - spec.pair_features.begin()), unit,
+            weight);
+    }
+    weigh(spec, network + ".1", unit, 0, terms[unit].share);
+  }
+}
+
 }  // namespace
 
 PolicySpec small_pairwise_policy() {
@@ -78,15 +92,21 @@ PolicySpec small_pairwise_policy() {
   }
   spec.dimensions.head_hidden = {static_cast<uint32_t>(std::size(terms))};
   add_tensors(spec);
-  for (uint32_t unit = 0; unit < std::size(terms); ++unit) {
-    for (const auto& [name, weight] : terms[unit].features) {
-      const auto input = std::find_if(spec.pair_features.begin(), spec.pair_features.end(),
-                                      [n = name](const PolicyFeature& f) { return f.name == n; });
-      weigh(spec, "head.0", static_cast<uint32_t>(input - spec.pair_features.begin()), unit,
-            weight);
-    }
-    weigh(spec, "head.1", unit, 0, terms[unit].share);
-  }
+  add_terms(spec, "head", terms);
+  return spec;
+}
+
+PolicySpec small_leaping_policy() {
+  const Term terms[] = {
+      {1.0f, {{"load_source", 1}, {"load_target", -1}, {"work_target", -1}}},
+      {-1.0f, {{"critical_transfer_after", 1}, {"critical_transfer_before", -1}}},
+  };
+  PolicySpec spec = small_pairwise_policy();
+  spec.dimensions.leap_hidden = {static_cast<uint32_t>(std::size(terms))};
+  std::vector<PolicyTensor> head = std::exchange(spec.tensors, {});
+  add_tensors(spec);
+  for (PolicyTensor& known : head) tensor(spec, known.name) = std::move(known);
+  add_terms(spec, "leap", terms);
   return spec;
 }
 

@@ -14,6 +14,10 @@ namespace placeto::test {
 // or its outputs later to their consumers.
 PolicySpec small_pairwise_policy();
 
+// The same, and everything leaps at once to a device that has less to do: too many at a time, for
+// polishing to mend.
+PolicySpec small_leaping_policy();
+
 // `placeto`: the device with the least run time on it, apart from the current node's; devices that
 // hold its predecessors are preferred a little. With `start_time`, only run time near the current
 // node's start counts as load.

@@ -157,7 +157,7 @@ TEST_CASE("names of channels, which a broadcast does not use, change no method's
 
 TEST_CASE("auto is at least as good as every candidate and every heuristic, and repeats itself") {
   // Its weights are random: whatever a policy says, the answer is no worse for it.
-  const auto policy = test::load_policy(test::small_pairwise_policy());
+  const auto policy = test::load_policy(test::small_leaping_policy());
   struct Variant {
     MethodOptions options;
     const Policy* policy;

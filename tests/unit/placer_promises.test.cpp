@@ -68,7 +68,7 @@ int improving_moves(const Problem& problem, const PlaceResult& placed) {
 }  // namespace
 
 TEST_CASE("more budget is never worse, with and without a policy") {
-  const auto policy = test::load_policy(test::small_pairwise_policy());
+  const auto policy = test::load_policy(test::small_leaping_policy());
   int gained = 0;
   for (uint64_t seed = 1; seed <= 6; ++seed) {
     const double ccr = seed % 2 == 0 ? 0.3 : 3;
@@ -333,7 +333,7 @@ TEST_CASE("without a budget no policy makes an answer worse, but in stages") {
   Random random(98);
   const std::shared_ptr<const Policy> shipped =
       read_policy(PLACETO_SOURCE_DIR "/models/default.plpo").value();
-  const auto random_weights = test::load_policy(test::small_pairwise_policy());
+  const auto by_hand = test::load_policy(test::small_leaping_policy());
   uint32_t gained = 0;
   for (uint32_t rules = 0; rules < test::kStagedRules; ++rules) {
     for (uint32_t i = 0; i < test::examples(20); ++i) {
@@ -351,7 +351,7 @@ TEST_CASE("without a budget no policy makes an answer worse, but in stages") {
       CAPTURE(i);
       const Result<PlaceResult> without = placed_with(*instance.problem, 0);
       REQUIRE(without.ok());
-      for (const Policy* policy : {shipped.get(), random_weights.get()}) {
+      for (const Policy* policy : {shipped.get(), by_hand.get()}) {
         const Result<PlaceResult> with = placed_with(*instance.problem, 0, policy);
         REQUIRE(with.ok());
         CHECK(with->best.score <= without->best.score);

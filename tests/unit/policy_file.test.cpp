@@ -253,6 +253,27 @@ TEST_CASE("a file of another format is refused by its identifier") {
   check_refused(load(bytes), "has no known identifier");
 }
 
+TEST_CASE("a pairwise policy may leap, by a network of the head's inputs, and no other may") {
+  PolicySpec spec = fixture::pairwise();
+  REQUIRE((*Policy::load(encode(spec), Policy::Bytes::kCopy, fixture::kKnown))->leap() == nullptr);
+  spec.dimensions.leap_hidden = {6};
+  fixture::fill_tensors(spec, 4);
+  const auto leaps = Policy::load(encode(spec), Policy::Bytes::kCopy, fixture::kKnown);
+  REQUIRE_MESSAGE(leaps.ok(), leaps.status().message());
+  const Policy& policy = **leaps;
+  REQUIRE(policy.leap() != nullptr);
+  CHECK(policy.leap()->inputs() == policy.head().inputs());
+  CHECK(policy.leap()->outputs() == 1);
+  CHECK(&policy.head() == policy.find_network("head"));
+  CHECK(*decode_policy(encode(spec), fixture::kKnown) == spec);
+
+  PolicySpec published = fixture::placeto();
+  published.dimensions.leap_hidden = {6};
+  const auto refused = decode_policy(encode(published), fixture::kKnown);
+  CHECK(refused.status().message().find("entries of dimensions.leap_hidden is 1, expected 0") !=
+        std::string::npos);
+}
+
 TEST_CASE("each thing that makes no sense in a policy has its own message") {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const float infinity = std::numeric_limits<float>::infinity();

@@ -220,7 +220,7 @@ TEST_CASE("a sort that can be stopped sorts like the standard one") {
 
 TEST_CASE(
     "stopped at any moment, a placing returns a placement that fits or says that there is none") {
-  const auto pairwise = test::load_policy(test::small_pairwise_policy());
+  const auto pairwise = test::load_policy(test::small_leaping_policy());
   uint32_t answered = 0;
   for (uint32_t rules = 0; rules < test::kRuleSets; ++rules) {
     Random random(500 + rules);

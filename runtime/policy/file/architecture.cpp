@@ -93,6 +93,7 @@ Status check_dimensions(Architecture architecture, const PolicyDimensions& d, si
       check_hidden(where + "message_hidden", d.message_hidden, d.rounds > 0),
       check_hidden(where + "pool_hidden", d.pool_hidden, placeto),
       check_hidden(where + "head_hidden", d.head_hidden, true),
+      check_hidden(where + "leap_hidden", d.leap_hidden, !placeto),
       check_directions(d.directions, placeto ? 2 : 0),
       check_bounds(where + "grid", d.grid, 0, placeto ? 0 : kMaxGrid),
       check_bounds("the number of node_features", node_features, node_least, node_most),
@@ -129,6 +130,7 @@ std::vector<NetworkShape> networks_of(Architecture architecture, const PolicyDim
     networks.push_back({"head", widths(8 * e, d.head_hidden, d.devices)});
   } else {
     const uint32_t inputs = e + static_cast<uint32_t>(pair_features);
+    if (!d.leap_hidden.empty()) networks.push_back({"leap", widths(inputs, d.leap_hidden, 1)});
     networks.push_back({"head", widths(inputs, d.head_hidden, 1)});
   }
   return networks;

@@ -37,7 +37,8 @@ inline PolicyDimensions dimensions_of(const schema::Dimensions& from) {
           list_of(from.pool_hidden()),
           list_of(from.head_hidden()),
           from.directions(),
-          from.grid()};
+          from.grid(),
+          list_of(from.leap_hidden())};
 }
 
 }  // namespace placeto

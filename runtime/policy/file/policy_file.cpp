@@ -83,8 +83,9 @@ Status check_digest(std::span<const uint8_t> bytes) {
 Offset<schema::Dimensions> add_dimensions(FlatBufferBuilder& b, const PolicyDimensions& d) {
   const auto encoder = add_list(b, d.encoder_hidden), message = add_list(b, d.message_hidden);
   const auto pool = add_list(b, d.pool_hidden), head = add_list(b, d.head_hidden);
+  const auto leap = add_list(b, d.leap_hidden);
   return schema::CreateDimensions(b, d.embedding, d.rounds, d.devices, encoder, message, pool, head,
-                                  d.directions, d.grid);
+                                  d.directions, d.grid, leap);
 }
 
 Offset<Features> add_features(FlatBufferBuilder& b, const std::vector<PolicyFeature>& features) {
@@ -120,7 +121,8 @@ uint64_t bytes_needed(const PolicySpec& spec) {
   const PolicyDimensions& d = spec.dimensions;
   uint64_t bytes = 1024 + string_bytes(spec.architecture) + vector_bytes(p.workloads) +
                    string_bytes(p.trainer_version) + string_bytes(p.config) + string_bytes(p.date);
-  for (const auto* list : {&d.encoder_hidden, &d.message_hidden, &d.pool_hidden, &d.head_hidden}) {
+  for (const auto* list :
+       {&d.encoder_hidden, &d.message_hidden, &d.pool_hidden, &d.head_hidden, &d.leap_hidden}) {
     bytes += vector_bytes(*list);
   }
   for (const auto* list : {&spec.node_features, &spec.pair_features}) {

@@ -20,6 +20,8 @@ struct PolicyDimensions {
   std::vector<uint32_t> head_hidden;     // hidden layers of the head
   uint32_t directions = 0;               // of message passing that are kept apart; `placeto`: 2
   uint32_t grid = 0;  // > 0: an exact-sum network (net/grid.h), activations in steps of 2^-grid
+  // Hidden layers of the network of leaps (`pairwise`, policy/pairwise/pass.h); empty: none.
+  std::vector<uint32_t> leap_hidden = {};
   friend bool operator==(const PolicyDimensions&, const PolicyDimensions&) = default;
 };
 

@@ -8,7 +8,8 @@ namespace {
 class PairwiseGuide final : public PolicyGuide {
  public:
   PairwiseGuide(const Policy& policy, Workbench& bench, KernelChoice kernels)
-      : placer_(policy, bench.problem(), bench.hierarchy(), kernels, bench.stop()) {}
+      : leaps_(policy.leap() != nullptr),
+        placer_(policy, bench.problem(), bench.hierarchy(), kernels, bench.stop()) {}
 
   Candidate place(const Candidate& start, const PolicyPasses& passes,
                   MoveEvaluator& evaluator) override {
@@ -23,6 +24,11 @@ class PairwiseGuide final : public PolicyGuide {
     return placer_.place(start, options, evaluator);
   }
 
+  std::optional<Candidate> leap(const Candidate& start, MoveEvaluator& evaluator) override {
+    if (!leaps_) return std::nullopt;
+    return placer_.leap(start, evaluator);
+  }
+
  private:
   PolicyStep describe(const PairwiseStep& from) {
     const auto count = static_cast<uint32_t>(from.devices.size());
@@ -33,6 +39,7 @@ class PairwiseGuide final : public PolicyGuide {
     return step;
   }
 
+  bool leaps_;
   PairwisePlacer placer_;
   std::vector<uint8_t> mask_;  // ones: it scores no other devices
 };

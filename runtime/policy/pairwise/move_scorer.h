@@ -1,5 +1,6 @@
 // MoveScorer: what a `pairwise` policy thinks of moves. A score is the expected decrease of the
-// logarithm of the makespan, so staying scores 0.
+// logarithm of the makespan, so staying scores 0. And where it would have groups in the end, if it
+// leaps.
 #pragma once
 
 #include <span>
@@ -28,12 +29,23 @@ class MoveScorer {
 
   // One score per device, for the group that `features` has begun. `devices` has at most
   // MoveFeatures::kMostCandidates entries. The rows stay readable until the next call.
-  std::span<const float> score(const MoveFeatures& features, std::span<const uint32_t> devices);
+  std::span<const float> score(const MoveFeatures& features, std::span<const uint32_t> devices) {
+    return run(policy_->head(), features, devices);
+  }
+  // Logits of where a good placement has the group, staying has 0. Only if the policy leaps.
+  std::span<const float> score_leap(const MoveFeatures& features,
+                                    std::span<const uint32_t> devices) {
+    return run(*leap_, features, devices);
+  }
   // Unnormalised rows of the last call, devices x kPairFeatures: what a trainer records.
   std::span<const float> rows() const { return rows_; }
 
  private:
+  std::span<const float> run(const Mlp& network, const MoveFeatures& features,
+                             std::span<const uint32_t> devices);
+
   const Policy* policy_;
+  const Mlp* leap_;
   Kernels kernels_;
   Workspace workspace_;
   GraphEmbedding embedding_;

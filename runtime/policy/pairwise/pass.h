@@ -56,6 +56,11 @@ class PairwisePlacer {
   Candidate place(const Candidate& start, const PairwisePassOptions& options,
                   MoveEvaluator& evaluator);
 
+  // Every group of the finest level at once, unchecked, to where the policy expects a good
+  // placement to have it. Usually worse than `start` until it is polished. The policy has a network
+  // for it.
+  Candidate leap(const Candidate& start, MoveEvaluator& evaluator);
+
   // What the graph network sees, for a trainer.
   const MoveScorer& scorer() const { return scorer_; }
 
