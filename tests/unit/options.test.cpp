@@ -125,6 +125,7 @@ TEST_CASE("a name is suggested whatever its case, among any number of names") {
   CHECK(suggestion("HEFT", {"heft", "etf"}) == ", did you mean 'heft'?");
   CHECK(suggestion("cpu+gp", {"CPU+GPU", "2xk80"}) == ", did you mean 'CPU+GPU'?");
   CHECK(suggestion("Brew", {"brew"}) == ", did you mean 'brew'?");
+  CHECK(suggestion("dots", {"dot", "dotx", "dot"}) == ", did you mean 'dot' or 'dotx'?");
   CHECK(suggestion("foo", {"dot"}).empty());  // most of the letters are others
   CHECK(suggestion("dto", {"dot"}) == ", did you mean 'dot'?");
   CHECK(suggestion("steep", {"brew", std::string(4096, 's')}).empty());

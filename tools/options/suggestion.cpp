@@ -51,6 +51,7 @@ std::string suggestion(std::string_view given, const std::vector<std::string>& n
     if (edits <= far && mostly_alike) close.emplace_back(edits, name);
   }
   std::sort(close.begin(), close.end());
+  close.erase(std::unique(close.begin(), close.end()), close.end());  // names may be given twice
   if (close.empty()) return "";
   std::string text = ", did you mean '" + close[0].second + "'";
   for (size_t i = 1; i < std::min(close.size(), kShown) && close[i].first == close[0].first; ++i) {
