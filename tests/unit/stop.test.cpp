@@ -12,6 +12,7 @@
 #include "runtime/groups/hierarchy.h"
 #include "runtime/heuristics/heuristics.h"
 #include "runtime/placer/placer.h"
+#include "runtime/policy/pairwise/features.h"
 #include "runtime/policy/pairwise/move_features.h"
 #include "runtime/policy/published/reach.h"
 #include "tests/support/examples.h"
@@ -218,9 +219,22 @@ TEST_CASE("a sort that can be stopped sorts like the standard one") {
   }
 }
 
+static PolicySpec leaping_with_embedding() {
+  PolicySpec spec = test::small_leaping_policy();
+  spec.dimensions.embedding = 4;
+  spec.dimensions.rounds = 1;
+  spec.dimensions.encoder_hidden = spec.dimensions.message_hidden = {4};
+  for (const Feature& feature : kNodeFeatureList) {
+    spec.node_features.push_back({std::string(feature.name), 0, 1});
+  }
+  test::draw_weights(spec, 12);
+  return spec;
+}
+
 TEST_CASE(
     "stopped at any moment, a placing returns a placement that fits or says that there is none") {
   const auto pairwise = test::load_policy(test::small_leaping_policy());
+  const auto embedding = test::load_policy(leaping_with_embedding());
   uint32_t answered = 0;
   for (uint32_t rules = 0; rules < test::kRuleSets; ++rules) {
     Random random(500 + rules);
@@ -229,6 +243,7 @@ TEST_CASE(
     const Problem& problem = *instance.problem;
     CAPTURE(rules);
     std::shared_ptr<const Policy> policy = pairwise;
+    if (rules % 2 == 1) policy = embedding;
     if (rules % 3 == 1) policy = nullptr;
     if (rules % 3 == 2) {
       policy = test::load_policy(

@@ -32,7 +32,7 @@ GraphEmbedding::GraphEmbedding(const Policy& policy, const Problem& problem, Wor
 
 void GraphEmbedding::update(const PlacementState& state, Kernels& kernels, Workspace& workspace,
                             Stop* stop) {
-  if (width_ == 0) return;
+  if (width_ == 0 || stopped(stop)) return;  // the state may be incomplete
   ++updates_;
   node_features(state, node_rows_.data(), stop);
   for (uint32_t v = 0; v < state.problem().node_count(); ++v) {
