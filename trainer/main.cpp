@@ -201,7 +201,7 @@ void add_training(cli::Command& command, TrainArguments& a, bool& print_config) 
   command.option("-o,--output", "RUN", a.output, "New run folder");
   command
       .list("--graphs", "FILE", a.graphs,
-            "Instead of a configuration: train the shipped policy on graphs of one's own "
+            "Instead of a configuration: teach the shipped policy to leap on graphs of one's own "
             "(*.graph, *.json, *.onnx; files or patterns)")
       .several()
       .only_with("--topologies")
@@ -213,8 +213,8 @@ void add_training(cli::Command& command, TrainArguments& a, bool& print_config) 
       "--compare", a.compare,
       "At the end, measure the best policy against heuristics and search, on problems that "
       "it did not learn from: the test set mixed, for placeto others drawn as [data] says; "
-      "of a family, or of graphs of one's own, those left out. With one's own, also "
-      "against the shipped policy and as long a search as training took");
+      "of a family, those left out. On graphs of one's own, learned and held out, against "
+      "the shipped policy and as long a search as training took, too");
   command.count("--hosts", a.hosts.count, "Hosts that train together: one command on each", 1);
   command.count("--rank", a.hosts.rank, "Number of this host, from 0").only_with("--hosts");
   command.option("--address", "HOST:PORT", a.hosts.address, "Of host 0, reachable by all")

@@ -49,8 +49,8 @@ TEST_CASE("the printed default configuration is the default configuration") {
 TEST_CASE("keys that a run does not read are refused, and who reads them is said") {
   const std::string reinforce = "algorithm = \"reinforce\"\narchitecture = \"placeto\"\n";
   CHECK(message_of(reinforce + "[learn]\nlearning_rate = 1e-3\n") ==
-        "c.toml:4: learn.learning_rate: is read by credit, not by reinforce for placeto on mixed: "
-        "expected it to be left out");
+        "c.toml:4: learn.learning_rate: is read by credit and leaps, not by reinforce for placeto "
+        "on mixed: expected it to be left out");
   // The first line of several; the others are named.
   CHECK(message_of(reinforce + "[episodes]\nclip = 0.1\n[collect]\nproblems = 9\n") ==
         "c.toml:4: episodes.clip: is read by siblings, not by reinforce for placeto on mixed: "
@@ -228,7 +228,8 @@ TEST_CASE("errors of a configuration name file, line and key") {
   CHECK(message_of("algorithm = \"credit\"\narchitecture = \"placeto\"\n").find("pairwise") !=
         std::string::npos);
   CHECK(message_of("algorithm = \"reinforce\"\n") ==
-        "c.toml: algorithm: credit is for pairwise, reinforce for placeto, siblings for both");
+        "c.toml: algorithm: credit is for pairwise, leaps for pairwise, reinforce for placeto, "
+        "siblings for both");
   CHECK(parse_config("algorithm = \"group\"\n", "c.toml").ok());
   CHECK(message_of("algorithm = \"siblings\"\n[learn]\nembedding = 8\n").find("for credit") !=
         std::string::npos);

@@ -83,6 +83,37 @@ final_learning_rate = 0
                 text);
 }
 
+TEST_CASE_FIXTURE(Place, "what is learned from and what is held out is compared apart") {
+  std::string graphs;
+  for (const char* time : {"5", "6"}) {
+    graphs += (graphs.empty() ? "" : ", ") + std::string("\"") +
+              write(std::string(time) + ".json",
+                    std::string(R"({"format_version": 1, "nodes": [{"name": "a", "op": "X",
+                                    "cost_us": [)") +
+                        time + R"(]}, {"name": "b", "op": "X",
+                                    "cost_us": [3]}]})") +
+              "\"";
+  }
+  const std::string leaps = write(
+      "leaps.toml", "algorithm = \"leaps\"\niterations = 1\n[data]\ngraphs = [" + graphs + R"(]
+topologies = ["2xk80"]
+[collect]
+expert_evaluations = 100
+[learn]
+steps = 1
+)");
+  REQUIRE(run("--compare --config " + leaps + " -o " + file("run"), file("out")) == 0);
+  const std::string text = *read_text(file("out"));
+  for (const char* part :
+       {"over the problems learned from, and those held out; auto", "learned", "held out"}) {
+    CHECK_MESSAGE(text.find(part) != std::string::npos, text);
+  }
+  // A policy that leaps is measured by all of place.
+  REQUIRE(run("export " + file("run") + " -o " + file("leaps.plpo")) == 0);
+  fails("eval " + file("leaps.plpo") + " --sets mixed --problems 1 --passes 2", 2,
+        "--passes: a policy that leaps makes as many as place has it make");
+}
+
 TEST_CASE_FIXTURE(Place, "options that mean nothing without another are refused") {
   fails("eval default --topologies 2xk80", 2, "--topologies: goes with --graphs only");
   fails("--config " + config + " -o " + file("run") + " --rank 1", 2,

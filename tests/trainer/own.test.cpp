@@ -219,6 +219,48 @@ TEST_CASE_FIXTURE(Files, "a configuration for one's own files begins with the po
   }
 }
 
+TEST_CASE_FIXTURE(Files,
+                  "leaps bring what a long search found to one's own graphs, without a search") {
+  Config c = test::small_leaps_config();
+  c.data.graphs = graphs();
+  c.data.topologies = {file("box3.topology")};
+  c.data.held_out_share = 0;
+  c.iterations = 25;
+  c.collect.problems = 5;
+  c.collect.expert_evaluations = 5'000;
+  c.learn.embedding = 16;
+  c.learn.leap = 32;
+  c.learn.graph_hidden = {16};
+  c.learn.states = 5;
+  c.learn.decisions = 500;
+  c.learn.steps = 60;
+  c.check.every = 5;
+  RunFolder folder(file("run"));
+  REQUIRE(folder.create("").ok());
+  const Status status = train::train(c, "", make_algorithm, folder, false, {});
+  REQUIRE_MESSAGE(status.ok(), status.message());
+  const auto policy = *load_exported(as_bytes(*read_text(folder.file("best.plpo"))));
+  REQUIRE(policy->leap() != nullptr);
+  const Result<ProblemSource> source = ProblemSource::open(c);
+  REQUIRE(source.ok());
+  double without = 0, with = 0, searched = 0;  // logarithms of makespans
+  for (uint32_t i = 0; i < source->own()->train.count(); ++i) {
+    const Instance instance = source->own()->train.problem(i);
+    const auto log_us = [&](uint64_t evaluations, const Policy* by) {
+      MethodOptions options;
+      options.budget.evaluations = evaluations;
+      return std::log(
+          place_auto(*instance.problem, options, {.policy = by})->best.score.objective_us);
+    };
+    without += log_us(0, nullptr);
+    with += log_us(0, policy.get());
+    searched += log_us(c.collect.expert_evaluations, nullptr);
+  }
+  REQUIRE(searched < without);
+  MESSAGE("of what the search gained: ", (without - with) / (without - searched));
+  CHECK(without - with > 0.5 * (without - searched));
+}
+
 TEST_CASE_FIXTURE(Files, "a placeto run under staged execution says what its stages are") {
   for (const bool staged : {true, false}) {
     TopologySpec machine = k80_topology(2);
@@ -356,9 +398,10 @@ TEST_CASE_FIXTURE(Files, "graphs that take no time make finite policies and metr
   TopologySpec pair = k80_topology(2);
   pair.default_link.gap_us = pair.op_gap_us = 0;
   REQUIRE(write_topology(file("idle.topology"), pair).ok());
-  for (const std::string architecture : {"pairwise", "reinforce", "siblings"}) {
+  for (const std::string architecture : {"pairwise", "leaps", "reinforce", "siblings"}) {
     INFO(architecture);
     Config c = architecture == "pairwise" ? test::small_graph_config()
+               : architecture == "leaps"  ? test::small_leaps_config()
                                           : test::small_placeto_config(architecture);
     c.data.graphs = {file("idle.graph")};
     c.data.topologies = {file("idle.topology")};

@@ -46,13 +46,13 @@ Config wide(Config config) {
 }
 
 // One decision of the placer, with what its graph network has seen, if it has one.
-Samples decision(const PairwisePlacer& placer, const Graph& graph, std::span<const float> rows,
+Samples decision(const MoveScorer& scorer, const Graph& graph, std::span<const float> rows,
                  std::span<const uint32_t> nodes) {
   Samples one;
   one.rows.assign(rows.begin(), rows.end());
   one.gains.resize(rows.size() / kPairFeatures);
   one.close_decision();
-  const std::span<const float> seen = placer.scorer().node_rows();
+  const std::span<const float> seen = scorer.node_rows();
   if (seen.empty()) return one;
   GraphState state;
   state.rows.assign(seen.begin(), seen.end());
@@ -68,6 +68,51 @@ Samples decision(const PairwisePlacer& placer, const Graph& graph, std::span<con
 }
 
 }  // namespace
+
+TEST_CASE("an exported policy leaps to where the network in LibTorch would have it leap") {
+  Config config = test::small_graph_config();
+  config.learn.leap = 9;
+  SUBCASE("rounded nowhere") {}
+  SUBCASE("of exact sums") {
+    config.learn.grid = 5;
+  }
+  Trained trained(config);
+  PolicySpec spec = trained.learner.policy();
+  Random random(5);
+  for (PolicyTensor& tensor : spec.tensors) {
+    if (!tensor.name.starts_with("leap.")) continue;  // which are zeros at the end
+    for (float& x : tensor.data) x = static_cast<float>(random.uniform() - 0.5);
+  }
+  REQUIRE(trained.learner.begin_with(spec).ok());
+  const auto bytes = export_policy(trained.learner.policy(), config, "", 0);
+  REQUIRE(bytes.ok());
+  const auto policy = *load_exported(*bytes);
+  const Problem& problem = *trained.instance.problem;
+  const Hierarchy hierarchy(problem);
+  MoveEvaluator evaluator(problem);
+  evaluator.rebase(heft_method().place(problem, {})->assignment);
+  PlacementState state(problem);
+  state.refresh(evaluator);
+  MoveScorer scorer(*policy, problem, KernelChoice::kPortable);
+  scorer.embed(state);
+  MoveFeatures features(problem, hierarchy);
+  float most = 0, largest = 0;
+  for (uint32_t group = 0; group < hierarchy.group_count(0); ++group) {
+    features.begin(state, 0, group);
+    if (features.candidates().empty()) continue;
+    const auto logits = scorer.score_leap(features, features.candidates());
+    const Samples one = decision(scorer, problem.graph(), scorer.rows(), hierarchy.nodes(0, group));
+    const std::vector<float> expected = trained.learner.score_leaps(one);
+    REQUIRE(expected.size() == logits.size());
+    for (size_t i = 0; i < logits.size(); ++i) {
+      most = std::max(most, std::abs(expected[i] - logits[i]));
+      largest = std::max(largest, std::abs(expected[i]));
+    }
+  }
+  CHECK(largest > 1e-2f);
+  CHECK(most < 1e-4f);
+  if (config.learn.grid > 0) CHECK(most == 0);
+}
 
 TEST_CASE("an exported policy scores recorded steps as the network in LibTorch does") {
   Config config;
@@ -98,7 +143,7 @@ TEST_CASE("an exported policy scores recorded steps as the network in LibTorch d
   size_t rows = 0;
   options.on_step = [&](const PairwiseStep& step) {
     const std::vector<float> expected =
-        trained.learner.score(decision(placer, problem.graph(), step.rows, step.nodes));
+        trained.learner.score(decision(placer.scorer(), problem.graph(), step.rows, step.nodes));
     REQUIRE(expected.size() == step.scores.size());
     for (size_t i = 0; i < expected.size(); ++i) {
       most = std::max(most, std::abs(expected[i] - step.scores[i]));

@@ -53,6 +53,15 @@ inline train::Config small_graph_config() {
   return config;
 }
 
+// The same, and a network of leaps.
+inline train::Config small_leaps_config() {
+  train::Config config = small_graph_config();
+  config.algorithm = "leaps";
+  config.collect.expert_evaluations = 200;
+  config.learn.leap = 7;
+  return config;
+}
+
 inline train::LearnConfig gains_within(double least, double most) {
   train::LearnConfig learn;
   learn.least_gain = least;

@@ -120,6 +120,15 @@ TEST_CASE("siblings train a pairwise policy, and an interrupted run ends like a 
 }
 
 // Ratios of probabilities are then 1 in the first step of the optimizer.
+TEST_CASE(
+    "leaps are learned on drawn problems, too, and an interrupted run ends like a whole one") {
+  const test::TemporaryFolder place;
+  Config config = test::small_leaps_config();
+  const PolicySpec whole = train_whole(config, place.file("whole"));
+  train_in_parts(config, place, whole);
+  CHECK(whole.dimensions.leap_hidden.size() == 2);
+}
+
 TEST_CASE("siblings learn from choices of the network that learns, not of its average") {
   const test::TemporaryFolder place;
   Config config = test::small_config();

@@ -43,26 +43,25 @@ torch::Tensor credit_loss(const Candidates& c, const LearnConfig& config, Credit
 }
 
 // Cross entropy of softmax(scores), staying included, and what the search made of the group.
-static torch::Tensor imitation_loss(const Candidates& c, const Samples& batch,
-                                    CreditLosses& losses) {
+torch::Tensor imitation_loss(const Candidates& c, const Samples& batch) {
   std::vector<float> known;
   for (const uint32_t e : batch.expert) known.push_back(e == Samples::kNoExpert ? 0.0f : 1.0f);
   const torch::Tensor scores = torch::clamp_max(c.scores, kMostScore);
   const torch::Tensor log_pi =
       c.pick(scores, batch, batch.expert) - torch::log(1 + c.sum(torch::exp(scores)));
   const torch::Tensor weight = c.here(known);
-  const torch::Tensor loss = -(log_pi * weight).sum() / weight.sum().clamp_min(1);
-  losses.imitation = loss.item<double>();
-  return loss;
+  return -(log_pi * weight).sum() / weight.sum().clamp_min(1);
 }
 
 CreditLosses credit_step(PairwiseLearner& learner, const Samples& batch, double learning_rate) {
   PairwiseTraining& training = learner.training();
   CreditLosses losses;
-  const Candidates candidates(batch, training.nets.network);
+  const Candidates candidates(batch, training.nets.network->forward(batch));
   torch::Tensor loss = credit_loss(candidates, training.config, losses);
   if (training.config.imitation > 0) {
-    loss = loss + training.config.imitation * imitation_loss(candidates, batch, losses);
+    const torch::Tensor imitation = imitation_loss(candidates, batch);
+    losses.imitation = imitation.item<double>();
+    loss = loss + training.config.imitation * imitation;
   }
   training.descend(loss, learning_rate);
   return losses;

@@ -12,6 +12,9 @@ struct CreditLosses;
 torch::Tensor credit_loss(const Candidates& candidates, const LearnConfig& config,
                           CreditLosses& losses);
 
+// credit.cpp: minus the mean log-likelihood of what a search made of each group, where known.
+torch::Tensor imitation_loss(const Candidates& candidates, const Samples& batch);
+
 // siblings.cpp: minus min(r A, clip(r) A) of each step, and where the clip cuts.
 struct Clipped {
   torch::Tensor loss, cut;

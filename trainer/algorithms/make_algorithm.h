@@ -12,6 +12,7 @@ std::unique_ptr<Algorithm> make_algorithm(const Config& config);
 
 // One for each file. Siblings come as passes of either architecture.
 std::unique_ptr<Algorithm> make_credit(const Config& config);
+std::unique_ptr<Algorithm> make_leaps(const Config& config);
 std::unique_ptr<Algorithm> make_reinforce(const Config& config);
 std::unique_ptr<Algorithm> make_pairwise_siblings(const Config& config);
 std::unique_ptr<Algorithm> make_published_siblings(const Config& config);

@@ -76,7 +76,7 @@ RolloutLosses sibling_step(PairwiseLearner& learner, const Rollouts& rollouts,
     advantage.push_back(rollouts.advantage[i]);
   }
   RolloutLosses losses;
-  const Candidates c(batch, training.nets.network);
+  const Candidates c(batch, training.nets.network->forward(batch));
   const torch::Tensor logits =
       torch::clamp(c.scores * (kScoreUnit / weights.temperature), -kMostLogit, kMostLogit);
   const torch::Tensor likelihood = torch::exp(logits);

@@ -174,9 +174,13 @@ Status check_whole(const Config& c, const std::string& file) {
   const AlgorithmInfo& algorithm = *find_algorithm(c.algorithm);  // another would not be read
   const std::pair<bool, std::string> wrong[] = {
       {!fits_architecture(c), "algorithm: " + fitting_architectures()},
-      {c.learn.embedding > 0 && !algorithm.records_decisions,
+      {c.learn.embedding > 0 && !algorithm.records_decisions && !algorithm.has_experts,
        fmt::format("learn.embedding: is for {}, expected 0 with other algorithms",
                    algorithms_that(&AlgorithmInfo::records_decisions))},
+      {algorithm.has_experts != (c.learn.leap > 0),
+       fmt::format("learn.leap: is for {}, expected {} with {}",
+                   algorithms_that(&AlgorithmInfo::has_experts),
+                   algorithm.has_experts ? "1 or more" : "0", algorithm.name)},
       {c.learn.grid > 0 && placeto, "learn.grid: is for pairwise, expected 0 with placeto"},
       {c.data.only > 0 && c.data.set == "mixed",
        "data.only: is for a family, expected 0 with mixed"},

@@ -38,6 +38,7 @@ struct CollectConfig {
   uint32_t problems = 64;
   uint32_t decisions = 300;
   uint32_t min_evaluations = 50, max_evaluations = 1'000;
+  uint32_t expert_evaluations = 100'000;
   friend bool operator==(const CollectConfig&, const CollectConfig&) = default;
 };
 
@@ -46,6 +47,7 @@ struct LearnConfig {
   uint32_t embedding = 0;
   uint32_t rounds = 3;
   std::vector<uint32_t> graph_hidden = {16};
+  uint32_t leap = 0;
   uint32_t states = 32;
   uint32_t window = 16;
   uint32_t steps = 200;

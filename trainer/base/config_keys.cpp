@@ -20,12 +20,30 @@ void set_published(Config& config) {
   episodes.baseline = 10;
 }
 
+void set_leaps(Config& config) {
+  config.collect.decisions = 4'000;
+  config.learn.decisions = 2'048;
+  config.learn.embedding = 24;
+  config.learn.graph_hidden = {32};
+  config.learn.leap = 48;
+  config.learn.states = 4;
+  config.learn.steps = 100;
+  config.learn.start = "default";
+}
+
 constexpr AlgorithmInfo kAlgorithms[] = {
     {.name = "credit",
      .meaning = "the cost model says what every alternative device would give",
      .pairwise = true,
      .placeto = false,
      .records_decisions = true},
+    {.name = "leaps",
+     .meaning =
+         "long searches show where to move everything at once, most of use for graphs of one's own",
+     .pairwise = true,
+     .placeto = false,
+     .has_experts = true,
+     .set_defaults = set_leaps},
     {.name = "reinforce",
      .meaning = "as published",
      .pairwise = false,
@@ -93,6 +111,8 @@ bool algorithm_does(const Config& c) {
 // Before the readers, which point to them.
 const std::string kRecorders = algorithms_that(&AlgorithmInfo::records_decisions);
 const std::string kByRecorders = "by " + kRecorders;
+const std::string kByExperts = "by " + algorithms_that(&AlgorithmInfo::has_experts);
+const std::string kByCollectors = kByRecorders + " and " + kByExperts.substr(3);
 const std::string kByBaselines = "by " + algorithms_that(&AlgorithmInfo::keeps_baseline);
 const std::string kBySiblings = "by " + algorithms_that(&AlgorithmInfo::compares_siblings);
 const std::string kRunners = algorithms_that(&AlgorithmInfo::runs_episodes);
@@ -102,6 +122,10 @@ const std::string kByPairwiseRunners =
     " for pairwise";
 
 const Readers kRecorded = {kByRecorders.c_str(), algorithm_does<&AlgorithmInfo::records_decisions>};
+const Readers kExperts = {kByExperts.c_str(), algorithm_does<&AlgorithmInfo::has_experts>};
+const Readers kCollected = {kByCollectors.c_str(), [](const Config& c) {
+                              return kRecorded.include(c) || kExperts.include(c);
+                            }};
 const Readers kBaselines = {kByBaselines.c_str(), algorithm_does<&AlgorithmInfo::keeps_baseline>};
 const Readers kSiblings = {kBySiblings.c_str(), algorithm_does<&AlgorithmInfo::compares_siblings>};
 const Readers kEpisodes = {kByRunners.c_str(), algorithm_does<&AlgorithmInfo::runs_episodes>};
@@ -215,11 +239,11 @@ const std::vector<ConfigKey> kKeys = {
     {"data", "memory_share", AT(data.memory_share), &kDrawn, "of problems with limited memory", 0,
      1},
 
-    {"collect", "problems", AT(collect.problems), &kRecorded, "", 1, 100'000},
+    {"collect", "problems", AT(collect.problems), &kCollected, "", 1, 100'000},
     {.section = "collect",
      .name = "decisions",
      .slot = AT(collect.decisions),
-     .readers = &kRecorded,
+     .readers = &kCollected,
      .meaning = "recorded of each problem; each with all its candidate devices",
      .least = 1,
      .most = kMillion,
@@ -227,37 +251,41 @@ const std::vector<ConfigKey> kKeys = {
     {"collect", "min_evaluations", AT(collect.min_evaluations), &kRecorded,
      "length of the searches that visit states: log-uniform", 1, 10 * kMillion},
     {"collect", "max_evaluations", AT(collect.max_evaluations), &kRecorded, "", 1, 10 * kMillion},
+    {"collect", "expert_evaluations", AT(collect.expert_evaluations), &kExperts,
+     "length of the search of each problem whose placement is learned", 1, 10 * kMillion},
 
     {"learn", "hidden", AT(learn.hidden), &kPairwise, "hidden layers of the head", 1,
      kMaxLayerWidth},
-    {"learn", "embedding", AT(learn.embedding), &kRecorded,
-     "credit: floats per node that a graph network adds; 0: no graph network", 0, kMaxLayerWidth},
-    {"learn", "rounds", AT(learn.rounds), &kRecorded,
+    {"learn", "embedding", AT(learn.embedding), &kCollected,
+     "floats per node that a graph network adds; 0: no graph network", 0, kMaxLayerWidth},
+    {"learn", "rounds", AT(learn.rounds), &kCollected,
      "of its message passing, each along the edges and against them", 0, kMaxRounds},
-    {"learn", "graph_hidden", AT(learn.graph_hidden), &kRecorded,
+    {"learn", "graph_hidden", AT(learn.graph_hidden), &kCollected,
      "hidden layers of its encoder and of each f and g of its messages", 1, kMaxLayerWidth},
+    {"learn", "leap", AT(learn.leap), &kExperts,
+     "width of both hidden layers of the network of leaps; 0: none", 0, kMaxLayerWidth},
     {.section = "learn",
      .name = "states",
      .slot = AT(learn.states),
-     .readers = &kRecorded,
+     .readers = &kCollected,
      .meaning = "of graphs that a minibatch's decisions are about, with embedding",
      .least = 1,
      .most = kMillion,
      .formerly = "graphs"},
     {"learn", "window", AT(learn.window), &kRecorded, "iterations whose records are learned from",
      1, 10'000},
-    {"learn", "steps", AT(learn.steps), &kRecorded, "of the optimizer (Adam), in each iteration", 1,
-     kMillion},
+    {"learn", "steps", AT(learn.steps), &kCollected, "of the optimizer (Adam), in each iteration",
+     1, kMillion},
     {.section = "learn",
      .name = "decisions",
      .slot = AT(learn.decisions),
-     .readers = &kRecorded,
+     .readers = &kCollected,
      .meaning = "in a minibatch",
      .least = 1,
      .most = kMillion,
      .formerly = "groups"},
-    {"learn", "learning_rate", AT(learn.learning_rate), &kRecorded, "falls linearly ...", 0, 1},
-    {"learn", "final_learning_rate", AT(learn.final_learning_rate), &kRecorded,
+    {"learn", "learning_rate", AT(learn.learning_rate), &kCollected, "falls linearly ...", 0, 1},
+    {"learn", "final_learning_rate", AT(learn.final_learning_rate), &kCollected,
      "... to this; left out, to the default but not above learning_rate. So with all that fall", 0,
      1},
     {"learn", "least_gain", AT(learn.least_gain), &kPairwise,

@@ -170,27 +170,24 @@ std::string own_config_text(const std::vector<std::string>& graphs,
   for (std::string& path : others) {
     if (!shipped::is_topology(path)) path = std::filesystem::absolute(path).string();
   }
-  return fmt::format(R"(# The shipped policy, trained further on graphs of one's own.
-algorithm = "credit"
-iterations = 30
+  return fmt::format(
+      R"(# The shipped policy, which learns to leap to good placements of graphs of one's own.
+algorithm = "leaps"
+iterations = 40
 
 [data]
 graphs = {}
 topologies = {}
+# All are learned from. A share held out would tell what the policy is worth on others.
+held_out_share = 0
 
 [collect]
 problems = 16
 
-[learn]
-start = "default"
-window = 8
-steps = 100
-learning_rate = 5e-4
-
 [check]
 every = 5
 )",
-                     ValueText()(&graph_paths), ValueText()(&others));
+      ValueText()(&graph_paths), ValueText()(&others));
 }
 
 }  // namespace placeto::train

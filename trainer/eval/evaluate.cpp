@@ -163,8 +163,10 @@ class Grader {
     }
   }
 
-  // What `place` makes of the problem, which under staged execution is all that is measured
-  // (outcome.h). Errors: why it leaves the policy out.
+  bool is_whole() const { return options_.whole || problem_.is_staged(); }
+
+  // What `place` makes of the problem, which may be all that is measured (outcome.h). Errors: why
+  // it leaves the policy out.
   Status place_whole(const Way& way, const Policy* policy, uint64_t evaluations, uint64_t seed) {
     const ProcessorTime watch;
     MethodOptions options;
@@ -181,7 +183,7 @@ class Grader {
 
   // Its passes, from the best heuristic placement of what it places. Errors: why it cannot.
   Status run_policy() {
-    if (problem_.is_staged()) return place_whole({Approach::kPolicy}, &policy_, 0, 1);
+    if (is_whole()) return place_whole({Approach::kPolicy}, &policy_, 0, 1);
     const ProcessorTime watch;
     Workbench& bench = groups_ ? *groups_ : operators_;
     Result<std::unique_ptr<PolicyGuide>> guide =
@@ -219,7 +221,7 @@ class Grader {
   // what it has met at marks, and begins with the best as it was before it was last
   // polished (runtime/placer/step_search.cpp).
   void search(const Way& way, bool after_policy, uint64_t evaluations, uint64_t seed) {
-    if (problem_.is_staged()) {
+    if (is_whole()) {
       // It fails by nothing that `auto` and the policy have not failed by before.
       (void)place_whole(way, after_policy ? &policy_ : nullptr, evaluations, seed);
       return;
@@ -235,12 +237,12 @@ class Grader {
   }
 
   // In turn multilevel annealing by moves of groups alone, and `search` after the policy; or
-  // annealing every time. Under staged execution in turn without the policy and with it.
+  // annealing every time. Where all of `place` is measured, in turn without the policy and with it.
   void long_search(uint32_t number, bool fits) {
     const Way way{Approach::kLongSearch, "", number + 1};
     const uint64_t evaluations = options_.long_evaluations, seed = 100 + number;
     const bool anneals = number % 2 == 0 || options_.annealings;
-    if (!anneals || problem_.is_staged()) return search(way, !anneals && fits, evaluations, seed);
+    if (!anneals || is_whole()) return search(way, !anneals && fits, evaluations, seed);
     const ProcessorTime watch;
     Budget budget;
     budget.evaluations = evaluations;

@@ -23,6 +23,7 @@ struct EvaluateOptions {
   bool baselines = false;     // random, expert, scotch and metis (where built), anneal
   bool unguided = true;       // searches without the policy
   uint32_t passes = 0;        // of the policy; 0: as many as place_auto makes
+  bool whole = false;         // policies and searches are all of `place` (outcome.h)
   double search_seconds = 0;  // wall time of one more search without a policy; 0: none
   // How many placements those may sample that are trained on the problem itself; 0: left out.
   uint32_t rnn_placements = 0, hierarchical_placements = 0;

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "trainer/base/config_keys.h"
 #include "trainer/base/files.h"
 #include "trainer/base/parallel.h"
 #include "trainer/base/progress.h"
@@ -77,8 +78,14 @@ std::optional<Graded> grade_one(const std::function<Instance()>& make,
   return graded.size() == 1 ? std::move(graded[0]) : combine(std::move(graded), names);
 }
 
-// Under staged execution a policy is measured by all of what `place` does with it (outcome.h).
-Status check_passes(const std::vector<TestSet>& sets, uint32_t threads) {
+// Under staged execution a policy is measured by all of what `place` does with it (outcome.h), and
+// so are policies that leap, and those that are measured with them.
+Status check_passes(const std::vector<TestSet>& sets, bool whole, uint32_t threads) {
+  if (whole) {
+    return Status::invalid(
+        "--passes: a policy that leaps makes as many as place has it make, expected 0, or other "
+        "policies");
+  }
   const auto check = [](const Problem& problem) {
     if (!problem.is_staged()) return Status();
     return Status::invalid(
@@ -96,10 +103,12 @@ Status check_passes(const std::vector<TestSet>& sets, uint32_t threads) {
 // not fit.
 Result<std::vector<Graded>> grade_all(const std::vector<TestSet>& sets,
                                       const std::vector<NamedPolicy>& policies,
-                                      const EvaluateOptions& what, uint32_t threads,
+                                      EvaluateOptions what, uint32_t threads,
                                       Stopping* stopping = nullptr) {
+  what.whole = std::ranges::any_of(
+      policies, [](const NamedPolicy& p) { return p.policy->leap() != nullptr; });
   if (what.passes > 0) {
-    if (Status s = check_passes(sets, threads); !s.ok()) return s;
+    if (Status s = check_passes(sets, what.whole, threads); !s.ok()) return s;
   }
   if (policies.size() == 1) {
     if (Status s = check_fits_any(*policies[0].policy, sets); !s.ok()) return s;
@@ -297,9 +306,10 @@ written, and the signal ends the program. A second one ends it at once.)");
 static std::string over_what(const Config& config, const OwnSplit* own) {
   if (own != nullptr) {
     if (own->held_out.count() == 0) return "the problems learned from, since none is held out";
-    return config.architecture == "placeto"
-               ? "the problems held out"
-               : "the problems held out, on which the best policy was chosen";
+    const bool chosen_on_learned =
+        config.architecture == "placeto" || find_algorithm(config.algorithm)->has_experts;
+    return std::string("the problems learned from, and those held out") +
+           (chosen_on_learned ? "" : ", on which the best policy was chosen");
   }
   if (config.data.set != "mixed") {
     return fmt::format("problems of {} not learned from", config.data.set);
@@ -326,22 +336,26 @@ Status compare_after_training(const Config& config, const std::string& policy,
   const Result<ProblemSource> problems = ProblemSource::open(config);
   if (!problems.ok()) return problems.status();
   const OwnSplit* own = problems->own();
-  const bool held_out = own != nullptr && own->held_out.count() > 0;
-  TestSet set{held_out ? "held out" : "learned", {}};
+  std::vector<TestSet> sets;
   if (own == nullptr) {
-    set = unseen_by(config, 48);
+    sets.push_back(unseen_by(config, 48));
   } else {
-    const uint32_t count = problems->held_out_count();
-    what.search_seconds = training_seconds / count;
-    for (uint32_t i = 0; i < count; ++i) {
-      set.problems.push_back([&problems, i] { return problems->held_out(i); });
+    size_t count = 0;
+    for (const auto& [name, part] :
+         {std::pair{"learned", &own->train}, {"held out", &own->held_out}}) {
+      TestSet set{name, {}};
+      for (uint32_t i = 0; i < std::min(part->count(), config.check.problems); ++i) {
+        set.problems.push_back([part, i] { return part->problem(i); });
+      }
+      count += set.problems.size();
+      if (!set.problems.empty()) sets.push_back(std::move(set));
     }
+    what.search_seconds = training_seconds / double(count);
   }
   std::vector<std::string> names = {policy};
   if (own != nullptr) names.insert(names.begin(), kShips);
   const Result<std::vector<NamedPolicy>> policies = load_policies(names);
   if (!policies.ok()) return policies.status();
-  const std::vector<TestSet> sets = {set};
   const auto graded = grade_all(sets, *policies, what, config.threads);
   if (!graded.ok()) return graded.status();
   return deliver(

@@ -1,8 +1,9 @@
 // Outcome: what one way of placing reached on one problem, and at what cost.
 //
 // Passes and searches are measured by themselves, without what place_auto does around them. Under
-// staged execution that would say nothing, for place_auto divides into stages at its end: there
-// each of these ways is the whole of place_auto, with a policy, a budget, or both.
+// staged execution that would say nothing, for place_auto divides into stages at its end, and
+// little of a policy that leaps, for it polishes after that: there each of these ways is the whole
+// of place_auto, with a policy, a budget, or both.
 #pragma once
 
 #include <cstdint>

@@ -16,18 +16,6 @@
 namespace placeto::train {
 namespace {
 
-// A state without rows yet.
-std::shared_ptr<GraphState> edges_of(const Graph& graph) {
-  auto state = std::make_shared<GraphState>();
-  for (uint32_t v = 0; v < graph.node_count(); ++v) {
-    for (const OutEdge& out : graph.out_edges(v)) {
-      state->source.push_back(v);
-      state->target.push_back(out.target);
-    }
-  }
-  return state;
-}
-
 class Collector final : public ProposalRanker {
  public:
   Collector(const Instance& instance, const Policy* policy, const CollectConfig& config,
@@ -186,9 +174,7 @@ class Collector final : public ProposalRanker {
   }
 
   void add_graph(std::span<const float> rows) {
-    const std::shared_ptr<GraphState> state = edges_of(problem_.graph());
-    state->rows.assign(rows.begin(), rows.end());
-    samples_.graphs.push_back(state);
+    samples_.graphs.push_back(GraphState::of(problem_.graph(), rows));
   }
 
   // With the embedding in use: usually older than the rows of the candidates.

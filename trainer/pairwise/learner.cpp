@@ -21,6 +21,11 @@ std::vector<float> PairwiseLearner::score(const Samples& samples) const {
   return floats_of(self_->nets.average->forward(samples) * kScoreUnit);
 }
 
+std::vector<float> PairwiseLearner::score_leaps(const Samples& samples) const {
+  torch::NoGradGuard no_gradient;
+  return floats_of(self_->nets.average->leap_logits(samples));
+}
+
 PolicySpec PairwiseLearner::policy() const {
   return self_->nets.average->policy();
 }
@@ -45,6 +50,7 @@ Status PairwiseLearner::begin_with(const PolicySpec& policy) {
     wanted.head_hidden = expected.dimensions.head_hidden;
   }
   wanted.grid = policy.dimensions.grid;  // rounded or not
+  if (policy.dimensions.leap_hidden.empty()) wanted.leap_hidden.clear();
   const bool fits =
       policy.architecture == expected.architecture && policy.dimensions == wanted &&
       std::ranges::all_of(policy.pair_features, is_asked) &&

@@ -29,8 +29,11 @@ class PairwiseLearner final : public Learner {
   // Scores of the averaged network, one per row of the samples.
   std::vector<float> score(const Samples& samples) const;
 
+  // Logits of its leaps, if it has a network for them.
+  std::vector<float> score_leaps(const Samples& samples) const;
+
   // Its normalisation, too. It may lack a graph network: scores are then its own until one has been
-  // learned.
+  // learned. And leaps, which are then drawn by seed.
   Status begin_with(const PolicySpec& policy) override;
 
   PolicySpec policy() const override;  // scores are decreases of log makespan

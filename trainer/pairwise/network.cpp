@@ -19,6 +19,7 @@ PolicyDimensions dimensions_of(const LearnConfig& config) {
   PolicyDimensions d;
   d.head_hidden = config.hidden;
   d.grid = config.grid;
+  if (config.leap > 0) d.leap_hidden = {config.leap, config.leap};
   if (config.embedding == 0) return d;
   d.embedding = config.embedding;
   d.rounds = config.rounds;
@@ -83,12 +84,18 @@ torch::Tensor decision_of_rows(const Samples& batch) {
 
 PairwiseNetImpl::PairwiseNetImpl(const LearnConfig& config) : config_(config) {
   std::vector<NetworkShape> shapes = shapes_of(config);
-  const std::vector<uint32_t> widths = shapes.back().widths;
-  shapes.pop_back();
-  for (size_t i = 0; i + 1 < widths.size(); ++i) {
-    layers_.push_back(
-        register_module("layer" + std::to_string(i), torch::nn::Linear(widths[i], widths[i + 1])));
-  }
+  const auto take_last = [&](const std::string& name) {
+    const std::vector<uint32_t> widths = shapes.back().widths;
+    shapes.pop_back();
+    std::vector<torch::nn::Linear> layers;
+    for (size_t i = 0; i + 1 < widths.size(); ++i) {
+      layers.push_back(
+          register_module(name + std::to_string(i), torch::nn::Linear(widths[i], widths[i + 1])));
+    }
+    return layers;
+  };
+  layers_ = take_last("layer");
+  if (config.leap > 0) leap_ = take_last("leap");
   shift_ = register_buffer("shift", torch::zeros({kPairFeatures}));
   scale_ = register_buffer("scale", torch::ones({kPairFeatures}));
   if (config.embedding == 0) return;
@@ -97,6 +104,9 @@ PairwiseNetImpl::PairwiseNetImpl(const LearnConfig& config) : config_(config) {
   node_scale_ = register_buffer("node_scale", torch::ones({kNodeFeatures}));
   torch::NoGradGuard no_gradient;
   layers_[0]->weight.narrow(1, 0, config.embedding).mul_(kFirstEmbeddingScale);
+  if (leap_.empty()) return;
+  leap_.back()->weight.zero_();  // at first, everything stays
+  leap_.back()->bias.zero_();
 }
 
 // Mean embedding of the nodes of each decision's group, [decisions, embedding]. All states of
@@ -131,20 +141,32 @@ torch::Tensor PairwiseNetImpl::embed_groups(const Samples& batch) {
   return snapped(means, config_.grid);
 }
 
-torch::Tensor PairwiseNetImpl::forward(const Samples& batch) {
+torch::Tensor PairwiseNetImpl::inputs_of(const Samples& batch) {
   const torch::Device here = shift_.device();
-  torch::Tensor x =
+  const torch::Tensor x =
       snapped((rows_tensor(batch.rows, kPairFeatures).to(here) - shift_) * scale_, config_.grid);
-  if (config_.embedding > 0) {
-    const torch::Tensor decision = decision_of_rows(batch).to(here);
-    x = torch::cat({embed_groups(batch).index_select(0, decision), x}, 1);
-  }
-  for (size_t i = 0; i < layers_.size(); ++i) {
-    const auto [weight, bias] = weights_of(layers_[i], 1, config_.grid);
+  if (config_.embedding == 0) return x;
+  const torch::Tensor decision = decision_of_rows(batch).to(here);
+  return torch::cat({embed_groups(batch).index_select(0, decision), x}, 1);
+}
+
+// Of the last of the layers, whose width is 1, for each row.
+static torch::Tensor outputs_of(const std::vector<torch::nn::Linear>& layers, torch::Tensor x,
+                                uint32_t grid) {
+  for (size_t i = 0; i < layers.size(); ++i) {
+    const auto [weight, bias] = weights_of(layers[i], 1, grid);
     x = torch::linear(x, weight, bias);
-    if (i + 1 < layers_.size()) x = snapped(torch::relu(x), config_.grid);
+    if (i + 1 < layers.size()) x = snapped(torch::relu(x), grid);
   }
   return x.squeeze(1);
+}
+
+torch::Tensor PairwiseNetImpl::forward(const Samples& batch) {
+  return outputs_of(layers_, inputs_of(batch), config_.grid);
+}
+
+torch::Tensor PairwiseNetImpl::leap_logits(const Samples& batch) {
+  return outputs_of(leap_, inputs_of(batch), config_.grid);
 }
 
 void PairwiseNetImpl::set_pair(size_t feature, float shift, float scale) {
@@ -174,6 +196,9 @@ PolicySpec PairwiseNetImpl::policy() const {
     spec.node_features = features_of(kNodeFeatureList, node_shift_, node_scale_);
     spec.tensors = graph_->tensors();
   }
+  for (size_t i = 0; i < leap_.size(); ++i) {
+    put_layer("leap." + std::to_string(i), leap_[i], 1, config_.grid, spec.tensors);
+  }
   for (size_t i = 0; i < layers_.size(); ++i) {
     const double unit = i + 1 == layers_.size() ? kScoreUnit : 1;
     put_layer("head." + std::to_string(i), layers_[i], unit, config_.grid, spec.tensors);
@@ -187,6 +212,11 @@ void PairwiseNetImpl::take(const PolicySpec& policy) {
   std::span<const PolicyTensor> tensors = all;
   PolicyTensor& first = *std::ranges::find(all, "head.0.weight", &PolicyTensor::name);
   first = with_all_pair_features(first, policy);
+  const bool leaps = !policy.dimensions.leap_hidden.empty();
+  if (leaps) {
+    PolicyTensor& of_leap = *std::ranges::find(all, "leap.0.weight", &PolicyTensor::name);
+    of_leap = with_all_pair_features(of_leap, policy);
+  }
   for (const PolicyFeature& feature : policy.pair_features) {
     const size_t f = index_of_pair_feature(feature.name);
     set_pair(f, feature.shift, feature.scale);
@@ -201,17 +231,26 @@ void PairwiseNetImpl::take(const PolicySpec& policy) {
     first.data.insert(first.data.begin(), size_t{config_.embedding} * first.shape[1], 0.0f);
     first.shape[0] += config_.embedding;
   }
+  if (leaps) {
+    for (torch::nn::Linear& layer : leap_) take_layer(tensors, 1, layer);
+  }
   for (size_t i = 0; i < layers_.size(); ++i) {
     take_layer(tensors, i + 1 == layers_.size() ? kScoreUnit : 1, layers_[i]);
   }
 }
 
 bool PairwiseNetImpl::has_shape() const {
-  const std::vector<uint32_t> widths = shapes_of(config_).back().widths;
-  for (size_t i = 0; i < layers_.size(); ++i) {
-    if (layers_[i]->weight.sizes() != at::IntArrayRef{widths[i + 1], widths[i]}) return false;
-  }
-  return config_.embedding == 0 || graph_->has_shape();
+  const std::vector<NetworkShape> shapes = shapes_of(config_);
+  const auto are_of = [](const std::vector<torch::nn::Linear>& layers, const NetworkShape& shape) {
+    for (size_t i = 0; i < layers.size(); ++i) {
+      const std::vector<int64_t> expected = {shape.widths[i + 1], shape.widths[i]};
+      if (layers[i]->weight.sizes() != expected) return false;
+    }
+    return true;
+  };
+  return are_of(layers_, shapes.back()) &&
+         (leap_.empty() || are_of(leap_, shapes[shapes.size() - 2])) &&
+         (config_.embedding == 0 || graph_->has_shape());
 }
 
 }  // namespace placeto::train

@@ -25,6 +25,8 @@ struct PairwiseNetImpl : torch::nn::Module {
 
   // Log makespan in units of kScoreUnit, [rows of the batch].
   torch::Tensor forward(const Samples& batch);
+  // Logits of the network of leaps, [rows of the batch]; staying has 0.
+  torch::Tensor leap_logits(const Samples& batch);
 
   // For the features that no policy taken has set.
   void set_normalisation(const Normalisation& normalisation);
@@ -37,12 +39,14 @@ struct PairwiseNetImpl : torch::nn::Module {
   bool has_shape() const;
 
  private:
+  torch::Tensor inputs_of(const Samples& batch);
   torch::Tensor embed_groups(const Samples& batch);
   void set_pair(size_t feature, float shift, float scale);
   void set_node(const Columns& columns);
 
   LearnConfig config_;
   std::vector<torch::nn::Linear> layers_;  // of the head
+  std::vector<torch::nn::Linear> leap_;    // none: no leaps
   torch::Tensor shift_, scale_;            // of pair features
   Networks graph_{nullptr};                // null without embedding
   torch::Tensor node_shift_, node_scale_;

@@ -20,6 +20,18 @@ bool whole(const GraphState& state) {
 
 }  // namespace
 
+std::shared_ptr<const GraphState> GraphState::of(const Graph& graph, std::span<const float> rows) {
+  auto state = std::make_shared<GraphState>();
+  state->rows.assign(rows.begin(), rows.end());
+  for (uint32_t v = 0; v < graph.node_count(); ++v) {
+    for (const OutEdge& out : graph.out_edges(v)) {
+      state->source.push_back(v);
+      state->target.push_back(out.target);
+    }
+  }
+  return state;
+}
+
 std::pair<uint32_t, uint32_t> Samples::same_graph(uint32_t decision) const {
   const auto [first, last] = std::equal_range(graph.begin(), graph.end(), graph[decision]);
   return {static_cast<uint32_t>(first - graph.begin()),

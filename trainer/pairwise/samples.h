@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/graph/graph.h"
 #include "runtime/policy/pairwise/features.h"
 
 namespace placeto::train {
@@ -17,6 +18,7 @@ struct GraphState {
   std::vector<float> rows;               // nodes x kNodeFeatures, unnormalised
   std::vector<uint32_t> source, target;  // node at either end, per edge
   uint32_t node_count() const { return static_cast<uint32_t>(rows.size() / kNodeFeatures); }
+  static std::shared_ptr<const GraphState> of(const Graph& graph, std::span<const float> rows);
 };
 
 // Decision i has the rows offset[i] .. offset[i + 1] - 1.

@@ -33,8 +33,8 @@ struct Candidates {
   torch::Tensor gains;     // [rows], in units of kScoreUnit
   int64_t decisions = 0;
 
-  Candidates(const Samples& batch, PairwiseNet& network)
-      : scores(network->forward(batch)),
+  Candidates(const Samples& batch, const torch::Tensor& scores_of_rows)
+      : scores(scores_of_rows),
         decision(decision_of_rows(batch).to(scores.device())),
         gains(here(batch.gains) / kScoreUnit),
         decisions(batch.decisions()) {}
