@@ -22,7 +22,7 @@ Candidate PairwisePlacer::leap(const Candidate& start, MoveEvaluator& evaluator)
     const auto best = std::max_element(scores.begin(), scores.end());
     if (!(*best > 0)) continue;
     const uint32_t device = devices[static_cast<size_t>(best - scores.begin())];
-    for (const uint32_t v : hierarchy_->nodes(0, group)) {
+    for (const uint32_t v : watched(hierarchy_->nodes(0, group), stop)) {
       if (leapt.assignment[v] != device) changes_.push_back({v, device});
     }
   }
