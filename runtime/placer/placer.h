@@ -87,8 +87,8 @@ inline constexpr uint32_t kMostPasses = 100'000, kMostSamples = 100'000;
 PlaceOutcome place_auto(const Problem& problem, const MethodOptions& options,
                         const PlacerOptions& placer = {});
 
-// The policy's passes, from the best that `auto` finds before them: `best` is what they end in.
-// Fails with kInvalidArgument if there is no policy, or if it does not fit the topology.
+// The policy's leaps and passes, from the best that `auto` finds before them: `best` is what they
+// end in. Fails with kInvalidArgument if there is no policy, or if it does not fit the topology.
 PlaceOutcome place_policy(const Problem& problem, const MethodOptions& options,
                           const PlacerOptions& placer);
 

@@ -28,8 +28,8 @@ struct Placing {
   const PlacerOptions options;
   std::unique_ptr<PolicyGuide> guide;  // from the step on in which the policy places
   std::string note;                    // why it does not
-  // The best before it was polished, or where the policy's passes ended if they gained: room for a
-  // search to move in.
+  // The best before it was polished, or where the policy's leaps or passes ended if they gained:
+  // room for a search to move in.
   Candidate unpolished;
   Polished polished;           // what polishing made of it
   bool proved = false;         // that nothing is better than the best, or that nothing fits

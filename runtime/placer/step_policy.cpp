@@ -1,4 +1,4 @@
-// Passes of the policy.
+// Leaps and passes of the policy.
 #include "runtime/placer/step_functions.h"
 
 #include "runtime/base/random.h"

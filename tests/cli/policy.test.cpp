@@ -38,7 +38,7 @@ TEST_CASE("a policy that is named takes part in placing, and 'none' leaves it ou
   CHECK(!has(f.candidates(nlohmann::json::parse(without.out)), "policy"));
 }
 
-TEST_CASE("method policy is the policy's passes alone") {
+TEST_CASE("method policy is what the policy makes, alone") {
   PolicyScene f;
   const std::string policy = f.write_policy("p.plpo", small_pairwise_policy());
   const Run run = f.run({"place", f.graph, "-t", f.topology, "-m", "policy", "--policy", policy,

@@ -231,8 +231,8 @@ TEST_CASE("errors of a configuration name file, line and key") {
         "c.toml: algorithm: credit is for pairwise, leaps for pairwise, reinforce for placeto, "
         "siblings for both");
   CHECK(parse_config("algorithm = \"group\"\n", "c.toml").ok());
-  CHECK(message_of("algorithm = \"siblings\"\n[learn]\nembedding = 8\n").find("for credit") !=
-        std::string::npos);
+  CHECK(message_of("algorithm = \"siblings\"\n[learn]\nembedding = 8\n")
+            .find("for credit and leaps") != std::string::npos);
   CHECK(message_of("[data]\nonly = 3\n").find("family") != std::string::npos);
   CHECK(message_of("[data]\nset = \"imagenet\"\n").find("cifar10") != std::string::npos);
   CHECK(message_of("[episodes]\nstarts = [\"here\"]\n").starts_with("c.toml:2: episodes.starts"));

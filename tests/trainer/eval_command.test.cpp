@@ -104,8 +104,8 @@ steps = 1
 )");
   REQUIRE(run("--compare --config " + leaps + " -o " + file("run"), file("out")) == 0);
   const std::string text = *read_text(file("out"));
-  for (const char* part :
-       {"over the problems learned from, and those held out; auto", "learned", "held out"}) {
+  for (const char* part : {"over the problems learned from, and those held out; auto",
+                           "learned  held out  evaluations"}) {
     CHECK_MESSAGE(text.find(part) != std::string::npos, text);
   }
   // A policy that leaps is measured by all of place.

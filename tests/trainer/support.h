@@ -58,6 +58,8 @@ inline train::Config small_leaps_config() {
   train::Config config = small_graph_config();
   config.algorithm = "leaps";
   config.collect.expert_evaluations = 200;
+  config.learn.start = "default";
+  config.learn.hidden = {48, 48};  // as it has
   config.learn.leap = 7;
   return config;
 }

@@ -119,7 +119,6 @@ TEST_CASE("siblings train a pairwise policy, and an interrupted run ends like a 
   CHECK(train_whole(config, place.file("three")) == whole);
 }
 
-// Ratios of probabilities are then 1 in the first step of the optimizer.
 TEST_CASE(
     "leaps are learned on drawn problems, too, and an interrupted run ends like a whole one") {
   const test::TemporaryFolder place;
@@ -129,6 +128,7 @@ TEST_CASE(
   CHECK(whole.dimensions.leap_hidden.size() == 2);
 }
 
+// Ratios of probabilities are then 1 in the first step of the optimizer.
 TEST_CASE("siblings learn from choices of the network that learns, not of its average") {
   const test::TemporaryFolder place;
   Config config = test::small_config();

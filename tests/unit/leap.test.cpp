@@ -82,7 +82,7 @@ TEST_CASE("only policies with a network for it leap") {
   }
 }
 
-TEST_CASE("what leaps find is polished, and better answers than without them come of it") {
+TEST_CASE("leaps find better answers than passes alone, one-move-optimal as all are") {
   const auto leaps = test::load_policy(test::small_leaping_policy());
   const auto passes = test::load_policy(test::small_pairwise_policy());
   uint32_t better = 0;

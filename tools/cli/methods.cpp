@@ -110,7 +110,7 @@ std::string method_help() {
   }
   std::string text = fmt::format(
       "How to place:\n  auto: the best of {}, and of the steps listed below (default)\n  policy: "
-      "the policy's greedy passes, from the best that auto finds before them",
+      "the policy's leaps and greedy passes, from the best that auto finds before them",
       fmt::join(heuristics, ", "));
   const auto add = [&text](const Method* method) {
     text += fmt::format("\n  {}: {}", method->name(), method->summary());

@@ -6,8 +6,8 @@
 // unchecked, and what comes of it is polished (runtime/policy/pairwise/leap.cpp). It learns from a
 // long search of each problem, by cross entropy (expert iteration without the iteration: Anthony,
 // Tian and Barber, "Thinking fast and slow with deep learning and tree search", 2017), in states
-// between where `place` ends without a budget and where the search ended. The head, which ranks
-// moves, stays as it began.
+// between where `place` ends without a budget and where the search ended. The weights of the head,
+// which ranks moves, stay as they began.
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -130,19 +130,19 @@ class Leaps final : public PairwiseAlgorithm {
       const Instance instance =
           own == nullptr ? run.problems.draw(problem_seed(Split::kTrain, config_.seed, number))
                          : own->train.problem(order[i]);
-      Lesson fresh;
-      Lesson& lesson = own == nullptr ? fresh : lessons_[order[i]];
-      if (lesson.end.empty()) {
-        lesson = prepare_lesson(*instance.problem, config_.collect.expert_evaluations);
+      Known fresh;
+      Known& known = own == nullptr ? fresh : lessons_[order[i]];
+      if (!known.searched) {
+        known = {true, prepare_lesson(*instance.problem, config_.collect.expert_evaluations)};
       }
-      if (lesson.end.empty()) return;
-      states[i] =
-          record_leaps(*instance.problem, lesson, kStates, config_.collect.decisions, seeds[i]);
+      if (!known.lesson) return;
+      states[i] = record_leaps(*instance.problem, *known.lesson, kStates, config_.collect.decisions,
+                               seeds[i]);
     });
     return states;
   }
 
-  // On all decisions of states drawn at random.
+  // On decisions of states drawn at random: all of a state, or as many as a minibatch has room for.
   double learn(const Run& run, const std::vector<Samples>& states) {
     std::vector<std::pair<uint32_t, uint32_t>> all;  // problem, first decision
     for (uint32_t i = 0; i < states.size(); ++i) {
@@ -171,8 +171,8 @@ class Leaps final : public PairwiseAlgorithm {
     return loss;
   }
 
-  // Mean logarithm of makespan over that of `auto` without a policy, of the first of so many
-  // problems; not a number if nothing fits.
+  // Mean logarithm of makespan over that of `auto` without a policy, of as many of the problems as
+  // checks take; not a number if nothing fits.
   double placed(uint32_t count, const std::function<Instance(uint32_t)>& problem,
                 const Policy& policy) const {
     const auto ratios =
@@ -186,7 +186,11 @@ class Leaps final : public PairwiseAlgorithm {
     return std::accumulate(ratios.begin(), ratios.end(), 0.0) / double(ratios.size());
   }
 
-  std::vector<Lesson> lessons_;  // of each problem of one's own, once it was needed
+  struct Known {
+    bool searched = false;
+    std::optional<Lesson> lesson;
+  };
+  std::vector<Known> lessons_;  // of each problem of one's own
   std::vector<std::string> checked_ = {"held_out"};
 };
 

@@ -146,7 +146,7 @@ std::string text_for_others(const Config& config, std::string_view text);
 // empty if none does. Others, such as iterations and threads, may change while a run goes on.
 std::string changed_setting(const Config& began, const Config& now);
 
-// A configuration that trains the shipped policy further on files of one's own, in minutes.
+// A configuration that teaches the shipped policy to leap on files of one's own, in minutes.
 std::string own_config_text(const std::vector<std::string>& graphs,
                             const std::vector<std::string>& topologies);
 

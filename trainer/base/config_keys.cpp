@@ -42,7 +42,7 @@ constexpr AlgorithmInfo kAlgorithms[] = {
          "long searches show where to move everything at once, most of use for graphs of one's own",
      .pairwise = true,
      .placeto = false,
-     .has_experts = true,
+     .teaches_leaps = true,
      .set_defaults = set_leaps},
     {.name = "reinforce",
      .meaning = "as published",
@@ -111,8 +111,11 @@ bool algorithm_does(const Config& c) {
 // Before the readers, which point to them.
 const std::string kRecorders = algorithms_that(&AlgorithmInfo::records_decisions);
 const std::string kByRecorders = "by " + kRecorders;
-const std::string kByExperts = "by " + algorithms_that(&AlgorithmInfo::has_experts);
-const std::string kByCollectors = kByRecorders + " and " + kByExperts.substr(3);
+const std::string kLeapers = algorithms_that(&AlgorithmInfo::teaches_leaps);
+const std::string kByLeapers = "by " + kLeapers;
+const std::string kCollectors =
+    names_of([](const AlgorithmInfo& a) { return a.records_decisions || a.teaches_leaps; });
+const std::string kByCollectors = "by " + kCollectors;
 const std::string kByBaselines = "by " + algorithms_that(&AlgorithmInfo::keeps_baseline);
 const std::string kBySiblings = "by " + algorithms_that(&AlgorithmInfo::compares_siblings);
 const std::string kRunners = algorithms_that(&AlgorithmInfo::runs_episodes);
@@ -122,9 +125,9 @@ const std::string kByPairwiseRunners =
     " for pairwise";
 
 const Readers kRecorded = {kByRecorders.c_str(), algorithm_does<&AlgorithmInfo::records_decisions>};
-const Readers kExperts = {kByExperts.c_str(), algorithm_does<&AlgorithmInfo::has_experts>};
+const Readers kLeaps = {kByLeapers.c_str(), algorithm_does<&AlgorithmInfo::teaches_leaps>};
 const Readers kCollected = {kByCollectors.c_str(), [](const Config& c) {
-                              return kRecorded.include(c) || kExperts.include(c);
+                              return kRecorded.include(c) || kLeaps.include(c);
                             }};
 const Readers kBaselines = {kByBaselines.c_str(), algorithm_does<&AlgorithmInfo::keeps_baseline>};
 const Readers kSiblings = {kBySiblings.c_str(), algorithm_does<&AlgorithmInfo::compares_siblings>};
@@ -251,7 +254,7 @@ const std::vector<ConfigKey> kKeys = {
     {"collect", "min_evaluations", AT(collect.min_evaluations), &kRecorded,
      "length of the searches that visit states: log-uniform", 1, 10 * kMillion},
     {"collect", "max_evaluations", AT(collect.max_evaluations), &kRecorded, "", 1, 10 * kMillion},
-    {"collect", "expert_evaluations", AT(collect.expert_evaluations), &kExperts,
+    {"collect", "expert_evaluations", AT(collect.expert_evaluations), &kLeaps,
      "length of the search of each problem whose placement is learned", 1, 10 * kMillion},
 
     {"learn", "hidden", AT(learn.hidden), &kPairwise, "hidden layers of the head", 1,
@@ -262,8 +265,8 @@ const std::vector<ConfigKey> kKeys = {
      "of its message passing, each along the edges and against them", 0, kMaxRounds},
     {"learn", "graph_hidden", AT(learn.graph_hidden), &kCollected,
      "hidden layers of its encoder and of each f and g of its messages", 1, kMaxLayerWidth},
-    {"learn", "leap", AT(learn.leap), &kExperts,
-     "width of both hidden layers of the network of leaps; 0: none", 0, kMaxLayerWidth},
+    {"learn", "leap", AT(learn.leap), &kLeaps,
+     "width of both hidden layers of the network of leaps", 0, kMaxLayerWidth},
     {.section = "learn",
      .name = "states",
      .slot = AT(learn.states),
@@ -375,7 +378,7 @@ const std::vector<ConfigKey> kKeys = {
      .slot = AT(check.every),
      .meaning =
          "iterations; on held-out problems, greedy and with search (placeto: greedy, on the graphs "
-         "it learns from)",
+         "it learns from; leaps: all of place, on what is learned from, if that is one's own)",
      .least = 1,
      .may_change = true},
     {.section = "check",
@@ -394,13 +397,14 @@ const std::vector<ConfigKey> kKeys = {
      .may_change = true},
 };
 
-const std::string kCollectMeaning = "in each iteration of " + kRecorders;
+const std::string kCollectMeaning = "in each iteration of " + kCollectors;
+const std::string kLearnMeaning = "networks of pairwise, and how they learn by " + kCollectors;
 const std::string kEpisodesMeaning = "of " + kRunners;
 
 const ConfigSection kSections[] = {
     {"data", "what is learned on"},
     {"collect", kCollectMeaning.c_str()},
-    {"learn", "networks of pairwise, and how credit learns"},
+    {"learn", kLearnMeaning.c_str()},
     {"placeto", "networks of placeto: widths as published, multiples of 5 + devices"},
     {"episodes", kEpisodesMeaning.c_str()},
     {"check", "how good the policy is, and what is kept"}};

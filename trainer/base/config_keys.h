@@ -20,7 +20,7 @@ struct AlgorithmInfo {
   bool pairwise, placeto;  // the architectures that it is for
   // What it does, which says which keys it reads.
   bool records_decisions = false;  // [collect], and how [learn] learns from them
-  bool has_experts = false;        // long searches, whose placements it teaches to leap to
+  bool teaches_leaps = false;      // much of both, and what is of leaps alone
   bool runs_episodes = false;      // [episodes], but those that follow
   bool keeps_baseline = false;     // of past episodes
   bool compares_siblings = false;  // episodes of one iteration, which it learns from several times

@@ -282,7 +282,8 @@ void add_eval(cli::Program& program, Status& status) {
   eval.count("--long-evaluations", a.what.long_evaluations, "Length of each", 1);
   eval.flag("--annealings", a.what.annealings,
             "All of them multilevel annealing, not only every other one");
-  eval.count("--passes", a.what.passes, "Passes of the policy; 0: as place makes them");
+  eval.count("--passes", a.what.passes,
+             "Passes of the policy; 0: as place makes them (policies that leap: always)");
   eval.count("--threads", a.threads, "0: one per processor");
   eval.option("--json", "FILE", a.json, "Write the results to this file");
   eval.option("--csv", "FILE", a.csv, "One line per problem and method");
@@ -307,7 +308,7 @@ static std::string over_what(const Config& config, const OwnSplit* own) {
   if (own != nullptr) {
     if (own->held_out.count() == 0) return "the problems learned from, since none is held out";
     const bool chosen_on_learned =
-        config.architecture == "placeto" || find_algorithm(config.algorithm)->has_experts;
+        config.architecture == "placeto" || find_algorithm(config.algorithm)->teaches_leaps;
     return std::string("the problems learned from, and those held out") +
            (chosen_on_learned ? "" : ", on which the best policy was chosen");
   }

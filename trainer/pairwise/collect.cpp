@@ -193,20 +193,8 @@ class Collector final : public ProposalRanker {
       const Decision& d = decisions_[i];
       const Assignment wanted =
           alike ? renamed_like(problem_, placed, d.now) : Assignment(placed.begin(), placed.end());
-      const auto nodes = hierarchy_.nodes(d.level, d.group);
-      const uint32_t device = wanted[nodes[0]];
-      if (std::any_of(nodes.begin(), nodes.end(),
-                      [&](uint32_t v) { return wanted[v] != device; })) {
-        continue;  // it split the group
-      }
-      const bool there =
-          std::all_of(nodes.begin(), nodes.end(), [&](uint32_t v) { return d.now[v] == device; });
-      const auto at = std::find(d.devices.begin(), d.devices.end(), device);
-      if (there) {
-        samples_.expert[i] = static_cast<uint32_t>(d.devices.size());
-      } else if (at != d.devices.end()) {
-        samples_.expert[i] = static_cast<uint32_t>(at - d.devices.begin());
-      }
+      samples_.expert[i] =
+          Samples::expert_choice(hierarchy_.nodes(d.level, d.group), d.devices, d.now, wanted);
     }
   }
 

@@ -40,12 +40,7 @@ class LeapRecorder {
         features_.row(device, samples.rows.data() + samples.rows.size() - kPairFeatures);
         samples.gains.push_back(0);
       }
-      const uint32_t node = hierarchy_.nodes(0, g)[0];
-      const auto at = std::ranges::find(devices, end[node]);
-      const bool stays = end[node] == now[node];
-      samples.close_decision(at == devices.end() && !stays
-                                 ? Samples::kNoExpert
-                                 : static_cast<uint32_t>(at - devices.begin()));
+      samples.close_decision(Samples::expert_choice(hierarchy_.nodes(0, g), devices, now, end));
       samples.close_members(hierarchy_.nodes(0, g));
     }
   }
@@ -82,14 +77,14 @@ class LeapRecorder {
 
 }  // namespace
 
-Lesson prepare_lesson(const Problem& problem, uint64_t evaluations) {
+std::optional<Lesson> prepare_lesson(const Problem& problem, uint64_t evaluations) {
   constexpr uint64_t kMostWork = 200'000'000, kLeast = 1'000;  // nodes simulated; evaluations
   evaluations = std::min(evaluations, std::max(kLeast, kMostWork / problem.node_count()));
   MethodOptions options;
   const PlaceOutcome start = place_auto(problem, options);
   options.budget.evaluations = evaluations;
   const PlaceOutcome end = place_auto(problem, options);
-  if (!start.ok() || !end.ok()) return {};
+  if (!start.ok() || !end.ok()) return std::nullopt;
   Lesson lesson{start->best.assignment, end->best.assignment};
   if (devices_alike(problem)) lesson.end = renamed_like(problem, lesson.end, lesson.start);
   return lesson;

@@ -33,7 +33,7 @@ class PairwiseLearner final : public Learner {
   std::vector<float> score_leaps(const Samples& samples) const;
 
   // Its normalisation, too. It may lack a graph network: scores are then its own until one has been
-  // learned. And leaps, which are then drawn by seed.
+  // learned. It may lack leaps, too: everything stays at first.
   Status begin_with(const PolicySpec& policy) override;
 
   PolicySpec policy() const override;  // scores are decreases of log makespan

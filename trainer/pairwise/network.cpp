@@ -95,18 +95,19 @@ PairwiseNetImpl::PairwiseNetImpl(const LearnConfig& config) : config_(config) {
     return layers;
   };
   layers_ = take_last("layer");
-  if (config.leap > 0) leap_ = take_last("leap");
+  torch::NoGradGuard no_gradient;
+  if (config.leap > 0) {
+    leap_ = take_last("leap");
+    leap_.back()->weight.zero_();  // at first, everything stays
+    leap_.back()->bias.zero_();
+  }
   shift_ = register_buffer("shift", torch::zeros({kPairFeatures}));
   scale_ = register_buffer("scale", torch::ones({kPairFeatures}));
   if (config.embedding == 0) return;
   graph_ = register_module("graph", Networks(shapes, config.grid));
   node_shift_ = register_buffer("node_shift", torch::zeros({kNodeFeatures}));
   node_scale_ = register_buffer("node_scale", torch::ones({kNodeFeatures}));
-  torch::NoGradGuard no_gradient;
   layers_[0]->weight.narrow(1, 0, config.embedding).mul_(kFirstEmbeddingScale);
-  if (leap_.empty()) return;
-  leap_.back()->weight.zero_();  // at first, everything stays
-  leap_.back()->bias.zero_();
 }
 
 // Mean embedding of the nodes of each decision's group, [decisions, embedding]. All states of
@@ -150,7 +151,7 @@ torch::Tensor PairwiseNetImpl::inputs_of(const Samples& batch) {
   return torch::cat({embed_groups(batch).index_select(0, decision), x}, 1);
 }
 
-// Of the last of the layers, whose width is 1, for each row.
+// What the last of the layers, whose width is 1, makes of each row.
 static torch::Tensor outputs_of(const std::vector<torch::nn::Linear>& layers, torch::Tensor x,
                                 uint32_t grid) {
   for (size_t i = 0; i < layers.size(); ++i) {

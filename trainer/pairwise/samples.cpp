@@ -32,6 +32,17 @@ std::shared_ptr<const GraphState> GraphState::of(const Graph& graph, std::span<c
   return state;
 }
 
+uint32_t Samples::expert_choice(std::span<const uint32_t> nodes, std::span<const uint32_t> devices,
+                                std::span<const uint32_t> now, std::span<const uint32_t> wanted) {
+  const uint32_t device = wanted[nodes[0]];
+  const auto is_wanted = [&](uint32_t v) { return wanted[v] == device; };
+  const auto is_there = [&](uint32_t v) { return now[v] == device; };
+  if (!std::ranges::all_of(nodes, is_wanted)) return kNoExpert;
+  if (std::ranges::all_of(nodes, is_there)) return static_cast<uint32_t>(devices.size());
+  const auto at = std::ranges::find(devices, device);
+  return at == devices.end() ? kNoExpert : static_cast<uint32_t>(at - devices.begin());
+}
+
 std::pair<uint32_t, uint32_t> Samples::same_graph(uint32_t decision) const {
   const auto [first, last] = std::equal_range(graph.begin(), graph.end(), graph[decision]);
   return {static_cast<uint32_t>(first - graph.begin()),

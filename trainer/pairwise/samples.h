@@ -59,6 +59,11 @@ struct Samples {
   // Adds a decision of another; the state of the graph is shared, not copied.
   void append_decision(const Samples& other, uint32_t decision);
 
+  // What `wanted` makes of a group that is placed as `now` says and may move to the devices: as
+  // `expert` has it; kNoExpert if the group is split, or moves to none of them.
+  static uint32_t expert_choice(std::span<const uint32_t> nodes, std::span<const uint32_t> devices,
+                                std::span<const uint32_t> now, std::span<const uint32_t> wanted);
+
   std::string to_bytes() const;
   // False if the bytes are none that to_bytes made.
   bool from_bytes(std::string_view bytes);

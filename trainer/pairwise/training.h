@@ -28,7 +28,7 @@ struct PairwiseTraining {
 // Candidates of all decisions of a batch, one row each. Staying is no row: its score and gain are
 // 0.
 struct Candidates {
-  torch::Tensor scores;    // [rows], in units of kScoreUnit
+  torch::Tensor scores;    // [rows], in units of kScoreUnit; of leaps: logits
   torch::Tensor decision;  // [rows]: which one each belongs to
   torch::Tensor gains;     // [rows], in units of kScoreUnit
   int64_t decisions = 0;

@@ -504,7 +504,7 @@ typedef void (*placeto_step_function)(void* context, const placeto_step* step);
 typedef struct placeto_options {
   size_t struct_size;
   const char* method;           /* NULL or "auto" (default): the best of everything; "policy": what
-                                   the policy's passes make of the best that is found before them;
+                                   the policy's leaps and passes make of the best found before;
                                    or one method alone: "single", "random", "contiguous",
                                    "heft", "etf", "iterate", "anneal" */
   uint64_t seed;                /* of searches; default 1 */
@@ -554,8 +554,8 @@ PLACETO_API placeto_status placeto_default_options(placeto_options* options,
 typedef struct placeto_placement placeto_placement;
 
 /* Places the graph: the best feasible placement, by the cost model, of each single device, the
- * heuristics, the policy's passes and, with a budget, a search from the best of them. So it is
- * never worse than any heuristic and never exceeds a device's memory.
+ * heuristics, the policy's leaps and passes and, with a budget, a search from the best of them. So
+ * it is never worse than any heuristic and never exceeds a device's memory.
  *
  * `policy` may be NULL. One that does not fit the topology is left out, and
  * placeto_placement_note says why. But for staged execution, a policy never makes the placement

@@ -65,7 +65,7 @@ class Policy {
   // nullptr if the architecture has none of that name.
   const Mlp* find_network(std::string_view name) const;
   const Mlp& head() const { return networks_.back().mlp; }
-  // Of where groups leap to; nullptr: the policy makes no leaps.
+  // Says where groups leap to; nullptr: the policy makes no leaps.
   const Mlp* leap() const { return find_network("leap"); }
   // Only `pairwise` has one, when dimensions().embedding > 0.
   const GraphNetwork& graph_network() const { return graph_network_; }

@@ -1,6 +1,6 @@
 // MoveScorer: what a `pairwise` policy thinks of moves. A score is the expected decrease of the
-// logarithm of the makespan, so staying scores 0. And where it would have groups in the end, if it
-// leaps.
+// logarithm of the makespan, so staying scores 0. A policy that leaps also says where it would have
+// groups in the end.
 #pragma once
 
 #include <span>
