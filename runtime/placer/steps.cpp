@@ -62,8 +62,10 @@ bool has_budget(const Placing& placing) {
 bool is_small(const Placing& placing) {
   return !placing.proved && always_polished(placing.bench.problem());
 }
+// By passes: what leaps gain is polished already.
 bool is_small_and_policy_gained(const Placing& placing) {
-  return is_small(placing) && placing.bench.best().method == kPolicyAlone;
+  const Candidate& best = placing.bench.best();
+  return is_small(placing) && best.method == kPolicyAlone && !best.one_move_optimal;
 }
 // Where one device is by far the best, a few evaluations find nothing better.
 bool is_large_and_divided(const Placing& placing) {

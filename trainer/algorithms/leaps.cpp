@@ -175,8 +175,9 @@ class Leaps final : public PairwiseAlgorithm {
   // checks take; not a number if nothing fits.
   double placed(uint32_t count, const std::function<Instance(uint32_t)>& problem,
                 const Policy& policy) const {
-    const auto ratios =
-        parallel_collect<double>(count, config_.threads, [&](uint32_t i) -> std::optional<double> {
+    const uint32_t checked = std::min(count, config_.check.problems);
+    const auto ratios = parallel_collect<double>(
+        checked, config_.threads, [&](uint32_t i) -> std::optional<double> {
           const Instance instance = problem(i);
           const PlaceOutcome without = place_auto(*instance.problem, {});
           const PlaceOutcome with = place_auto(*instance.problem, {}, {.policy = &policy});

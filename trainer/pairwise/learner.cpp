@@ -55,9 +55,10 @@ Status PairwiseLearner::begin_with(const PolicySpec& policy) {
       policy.architecture == expected.architecture && policy.dimensions == wanted &&
       std::ranges::all_of(policy.pair_features, is_asked) &&
       (head_alone || std::ranges::equal(policy.node_features, expected.node_features, named_alike));
-  if (!fits)
+  if (!fits) {
     return Status::bad_input(
         "another architecture, hidden layers or features than asked, or leaps");
+  }
   self_->nets.network->take(policy);
   self_->nets.average->take(policy);
   return {};
